@@ -1,0 +1,39 @@
+# Everything runs in .venv, which the first target that needs it creates.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test lint types stamp bench clean
+
+demo: .venv/base
+	$(BIN)/maxmargin demo
+
+test: lint types
+	$(BIN)/pytest -n 2
+
+lint: .venv/test
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: .venv/test
+	$(BIN)/basedpyright --level error
+
+# After a change to a kernel: the compiled code on disk must not outlive its sources.
+stamp: .venv/test
+	$(BIN)/python tools/stamp.py
+
+# DATA is the directory of the data sets: make bench DATA=../data
+bench: .venv/test
+	$(BIN)/maxmargin bench $(if $(DATA),--data $(DATA))
+
+.venv/base: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install -q -e '.[plot]'
+	touch $@
+
+.venv/test: .venv/base
+	$(BIN)/python -m pip install -q -e '.[test,bench]'
+	touch $@
+
+clean:
+	rm -rf .venv .pytest_cache .ruff_cache .hypothesis
+	find src tests -name __pycache__ -prune -exec rm -rf {} +

@@ -1,0 +1,98 @@
+"""From the kernels of a problem to the loops a solver calls: which of the three speeds it gets.
+
+==================================== =========================================================
+kernels of a built-in problem        ``compiled.py``: compiled once, kept on disk
+numba functions of a user            compiled here, once in each process
+plain Python functions               the same loops, interpreted
+==================================== =========================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
+
+from . import loops
+from .problem import Kernels
+
+
+class Loops(NamedTuple):
+    """The loops of ``loops.py`` with the kernels filled in."""
+
+    decode: Callable[..., None]
+    collect: Callable[..., float]
+    recall: Callable[..., None]
+    remember: Callable[..., None]
+    compiled: bool
+
+
+@lru_cache(maxsize=64)
+def bind(kernels: Kernels) -> Loops:
+    """The fastest loops there are for these kernels."""
+    from numba.core.dispatcher import Dispatcher
+
+    jitted = [isinstance(f, Dispatcher) for f in (kernels.decode, kernels.loss, kernels.delta)]
+    if not all(jitted):
+        return interpret(kernels)
+    return _built_in().get(kernels) or compile_loops(kernels)
+
+
+def interpret(kernels: Kernels) -> Loops:
+    """The loops as plain Python, also for kernels that numba has compiled."""
+    decode, loss, delta = (
+        getattr(f, "py_func", f) for f in (kernels.decode, kernels.loss, kernels.delta)
+    )
+    return Loops(
+        partial(loops.decode_examples, decode),
+        partial(loops.collect_planes, loss, delta),
+        partial(loops.recall_planes, delta),
+        partial(loops.remember_planes, loss),
+        compiled=False,
+    )
+
+
+def compile_loops(kernels: Kernels) -> Loops:
+    """Bindings for a user's numba kernels; closures cannot be kept on disk."""
+    from numba import njit
+
+    from .loops import collect_planes, decode_examples, recall_planes, remember_planes
+
+    decode, loss, delta = kernels.decode, kernels.loss, kernels.delta
+
+    @njit(nogil=True)
+    def user_decode(pack, w, mode, order, labels):
+        return decode_examples(decode, pack, w, mode, order, labels)
+
+    @njit(nogil=True)
+    def user_collect(pack, w, mode, order, labels, g, value, scratch):
+        return collect_planes(loss, delta, pack, w, mode, order, labels, g, value, scratch)
+
+    @njit(nogil=True)
+    def user_recall(pack, w, mode, order, cache, now, labels, value, scratch):
+        return recall_planes(delta, pack, w, mode, order, cache, now, labels, value, scratch)
+
+    @njit(nogil=True)
+    def user_remember(pack, order, labels, value, recalled, cache, now):
+        return remember_planes(loss, pack, order, labels, value, recalled, cache, now)
+
+    return Loops(user_decode, user_collect, user_recall, user_remember, compiled=True)
+
+
+@lru_cache(maxsize=1)
+def _built_in() -> dict[Kernels, Loops]:
+    """Which bindings of ``compiled.py`` belong to which kernels."""
+    from . import compiled
+    from .problems import binary, multiclass
+
+    modules: dict[str, Any] = {"binary": binary, "multiclass": multiclass}
+    return {
+        Kernels(module.decode, module.loss, module.delta): Loops(
+            getattr(compiled, f"{name}_decode"),
+            getattr(compiled, f"{name}_collect"),
+            getattr(compiled, f"{name}_recall"),
+            getattr(compiled, f"{name}_remember"),
+            compiled=True,
+        )
+        for name, module in modules.items()
+    }

@@ -1,0 +1,61 @@
+"""The loops bound to the kernels of the built-in problems: compiled once, kept on disk.
+
+Two lines each, so that the kernels are globals of a cached function. numba's cache looks only at
+the time stamp of this file, so the line below must change with every kernel: ``make stamp``
+writes it and a test compares it.
+"""
+
+# ruff: noqa: D103
+
+from __future__ import annotations
+
+from numba import njit
+
+from .loops import collect_planes, decode_examples, recall_planes, remember_planes
+from .problems import binary, multiclass
+
+SOURCES = "61a9ddde10c19dfd"
+
+
+@njit(cache=True, nogil=True)
+def binary_decode(pack, w, mode, order, labels):
+    return decode_examples(binary.decode, pack, w, mode, order, labels)
+
+
+@njit(cache=True, nogil=True)
+def binary_collect(pack, w, mode, order, labels, g, value, scratch):
+    return collect_planes(
+        binary.loss, binary.delta, pack, w, mode, order, labels, g, value, scratch
+    )
+
+
+@njit(cache=True, nogil=True)
+def binary_recall(pack, w, mode, order, cache, now, labels, value, scratch):
+    return recall_planes(binary.delta, pack, w, mode, order, cache, now, labels, value, scratch)
+
+
+@njit(cache=True, nogil=True)
+def binary_remember(pack, order, labels, value, recalled, cache, now):
+    return remember_planes(binary.loss, pack, order, labels, value, recalled, cache, now)
+
+
+@njit(cache=True, nogil=True)
+def multiclass_decode(pack, w, mode, order, labels):
+    return decode_examples(multiclass.decode, pack, w, mode, order, labels)
+
+
+@njit(cache=True, nogil=True)
+def multiclass_collect(pack, w, mode, order, labels, g, value, scratch):
+    return collect_planes(
+        multiclass.loss, multiclass.delta, pack, w, mode, order, labels, g, value, scratch
+    )
+
+
+@njit(cache=True, nogil=True)
+def multiclass_recall(pack, w, mode, order, cache, now, labels, value, scratch):
+    return recall_planes(multiclass.delta, pack, w, mode, order, cache, now, labels, value, scratch)
+
+
+@njit(cache=True, nogil=True)
+def multiclass_remember(pack, order, labels, value, recalled, cache, now):
+    return remember_planes(multiclass.loss, pack, order, labels, value, recalled, cache, now)

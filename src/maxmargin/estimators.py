@@ -1,0 +1,426 @@
+"""Thin scikit-learn shells around ``train``."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from .errors import DataError
+from .labels import as_label_array, check_no_nan, encode_labels
+from .problem import KernelProblem, as_kernel_problem
+from .problems.binary import Binary
+from .problems.multiclass import Multiclass
+from .result import Result
+from .shard import predict_labels
+from .training import check_examples, train
+
+
+class _SVC(BaseEstimator):
+    """What all estimators share: the parameters of training and the result."""
+
+    result_: Result
+
+    def _train(self, problem: Any, X: Any, Y: Any, sample_weight: Any) -> Result:
+        result = train(
+            problem,
+            X,
+            Y,
+            sample_weight=sample_weight,
+            **{
+                name: getattr(self, name)
+                for name in (
+                    "C", "solver", "tol", "rescaling", "max_iter", "max_time", "n_jobs",
+                    "random_state", "verbose",
+                )
+            },
+        )  # fmt: skip
+        if not result.converged:
+            warnings.warn(
+                f"{type(self).__name__}: {result.status.value} (gap {result.gap:.4g}, "
+                f"primal {result.primal:.6g}, after {result.n_iter} iterations)",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        self.result_ = result
+        self.n_iter_ = result.n_iter
+        return result
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to a file that ``mm.load`` reads; never half of it."""
+        from .io.models import save_model
+
+        check_is_fitted(self)
+        save_model(self, path)
+
+
+class _LinearSVC(ClassifierMixin, _SVC):
+    """Classification of the rows of a matrix."""
+
+    classes_: np.ndarray
+    coef_: np.ndarray
+    intercept_: np.ndarray
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train on the rows of X (n, d) with labels y (n,).
+
+        Parameters
+        ----------
+        X : array or scipy sparse matrix (n, d)
+            float32 and float64 are used as they are.
+        y : array (n,)
+            Labels of any hashable type.
+        sample_weight : array (n,), optional
+        """
+        X, y = self._read(X, y)
+        self.classes_, codes = encode_labels(y)
+        weight = check_examples(X, codes, sample_weight)
+        self._check_classes(codes, weight)
+        weight = self._weights(codes, weight)
+        problem = self._problem()
+        result = self._train(problem, X, self._encode(codes), weight)
+        self._set_weights(result.w)
+        return self
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Scores (n, n_classes); with two classes (n,), of the second against the first."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        scores = X @ self.coef_.T + self.intercept_
+        if scores.shape[1] == 2:
+            return scores[:, 1] - scores[:, 0]
+        return scores.ravel() if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The best label of each row."""
+        scores = self.decision_function(X)
+        best = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        return self.classes_[best]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _read(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
+        """Validated input; labels of unusual types pass where scikit-learn would refuse them."""
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
+        if y is None:
+            raise DataError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None"
+            )
+        labels = as_label_array(y)
+        if labels.dtype.kind != "O" or labels.ndim != 1:
+            labels = column_or_1d(labels, warn=True)
+            check_no_nan(labels)
+            check_classification_targets(labels)
+        if len(labels) != X.shape[0]:
+            raise DataError(
+                f"X has {X.shape[0]} examples and y has {len(labels)}: lengths must agree"
+            )
+        return X, labels
+
+    def _check_classes(self, codes: np.ndarray, weight: np.ndarray | None) -> None:
+        present = np.unique(codes if weight is None else codes[weight > 0])
+        if len(present) < 2:
+            raise DataError(
+                f"the examples (of positive weight) have one class, {self.classes_[present[0]]!r}: "
+                "at least two classes are needed"
+            )
+
+    def _weights(self, codes: np.ndarray, weight: np.ndarray | None) -> np.ndarray | None:
+        """sample_weight times class_weight."""
+        if self.class_weight is None:
+            return weight
+        if isinstance(self.class_weight, dict):
+            unknown = [
+                label for label in self.class_weight if label not in set(self.classes_.tolist())
+            ]
+            if unknown:
+                raise DataError(f"class_weight has the label {unknown[0]!r}, which y does not have")
+            by_class = np.array([self.class_weight.get(c, 1.0) for c in self.classes_.tolist()])
+        else:
+            numbers = np.arange(len(self.classes_))
+            by_class = compute_class_weight(
+                self.class_weight, classes=numbers, y=codes, sample_weight=weight
+            )
+        return by_class[codes] * (1.0 if weight is None else weight)
+
+    def _bias(self) -> float:
+        return float(self.intercept_scaling) if self.fit_intercept else 0.0
+
+    def _problem(self) -> KernelProblem:
+        raise NotImplementedError
+
+    def _encode(self, codes: np.ndarray) -> np.ndarray:
+        return codes
+
+    def _set_weights(self, w: np.ndarray) -> None:
+        """coef_ (rows, d) and intercept_ (rows,) from feature-major weights."""
+        d = self.n_features_in_
+        by_feature = w.reshape(d + self.fit_intercept, -1)
+        self.coef_ = np.ascontiguousarray(by_feature[:d].T)
+        self.intercept_ = (
+            by_feature[d] * self._bias() if self.fit_intercept else np.zeros(by_feature.shape[1])
+        )
+
+
+class BinarySVC(_LinearSVC):
+    """Two classes; minimises the objective of the linear SVM with hinge loss.
+
+    Parameters
+    ----------
+    C : float
+        Weight of the sum of the losses.
+    solver : str or solver object
+        "auto" or "one-slack", or an object such as ``mm.OneSlack(cache=10)``.
+    tol : float
+        Stop when P/(C n) is certified to be within ``tol`` of its minimum.
+    rescaling : {"margin", "slack"}
+        Both are the same for two classes.
+    fit_intercept : bool
+        Add a constant feature of value ``intercept_scaling``; its weight is regularised as well.
+    intercept_scaling : float
+    class_weight : dict or "balanced", optional
+        Multiplies C for the examples of a class.
+    max_iter, max_time : int, float (seconds)
+        Limits; the best point so far is kept, with a ConvergenceWarning.
+    n_jobs : int
+        Threads; the model does not depend on it.
+    random_state : int
+    verbose : int
+        1 shows progress.
+
+    Attributes
+    ----------
+    classes_ : array (2,)
+    coef_ : array (1, d)
+    intercept_ : array (1,)
+    result_ : Result
+        The certificate and the history.
+
+    Examples
+    --------
+    >>> import maxmargin as mm
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> clf = mm.BinarySVC(C=0.1).fit(X / X.max(axis=0), y)
+    >>> bool(clf.score(X / X.max(axis=0), y) > 0.9), clf.result_.status.name
+    (True, 'CONVERGED')
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        solver: Any = "auto",
+        tol: float = 1e-2,
+        rescaling: str = "margin",
+        fit_intercept: bool = False,
+        intercept_scaling: float = 1.0,
+        class_weight: Any = None,
+        max_iter: int = 10_000,
+        max_time: float | None = None,
+        n_jobs: int | None = 1,
+        random_state: Any = 0,
+        verbose: int = 0,
+    ):
+        self.C = C
+        self.solver = solver
+        self.tol = tol
+        self.rescaling = rescaling
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _problem(self) -> KernelProblem:
+        if len(self.classes_) > 2:
+            raise DataError(
+                f"Only binary classification is supported: y has {len(self.classes_)} classes, "
+                "use MulticlassSVC"
+            )
+        return Binary(self._bias())
+
+    def _encode(self, codes: np.ndarray) -> np.ndarray:
+        return 2 * codes - 1
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+class MulticlassSVC(_LinearSVC):
+    """Any number of classes at once, as Crammer and Singer wrote it.
+
+    Parameters
+    ----------
+    C : float
+        Weight of the sum of the losses.
+    solver : str or solver object
+        "auto" or "one-slack", or an object such as ``mm.OneSlack(cache=10)``.
+    tol : float
+        Stop when P/(C n) is certified to be within ``tol`` of its minimum.
+    rescaling : {"margin", "slack"}
+        How a loss other than 0/1 enters: as a larger margin, or as a steeper slope.
+    loss : "zero-one" or array (n_classes, n_classes)
+        ``loss[t, k]`` is the cost of saying class k when t is true, in the order of ``classes_``.
+    fit_intercept : bool
+        Add a constant feature of value ``intercept_scaling``; its weights are regularised as well.
+    intercept_scaling : float
+    class_weight : dict or "balanced", optional
+        Multiplies C for the examples of a class.
+    max_iter, max_time : int, float (seconds)
+        Limits; the best point so far is kept, with a ConvergenceWarning.
+    n_jobs : int
+        Threads; the model does not depend on it.
+    random_state : int
+    verbose : int
+        1 shows progress.
+
+    Attributes
+    ----------
+    classes_ : array (n_classes,)
+    coef_ : array (n_classes, d)
+    intercept_ : array (n_classes,)
+    result_ : Result
+        The certificate and the history.
+
+    Examples
+    --------
+    >>> import maxmargin as mm
+    >>> from sklearn.datasets import load_digits
+    >>> X, y = load_digits(return_X_y=True)
+    >>> clf = mm.MulticlassSVC(C=0.1).fit(X[:1000] / 16, y[:1000])
+    >>> bool(clf.score(X[1000:] / 16, y[1000:]) > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        solver: Any = "auto",
+        tol: float = 1e-2,
+        rescaling: str = "margin",
+        loss: Any = "zero-one",
+        fit_intercept: bool = False,
+        intercept_scaling: float = 1.0,
+        class_weight: Any = None,
+        max_iter: int = 10_000,
+        max_time: float | None = None,
+        n_jobs: int | None = 1,
+        random_state: Any = 0,
+        verbose: int = 0,
+    ):
+        self.C = C
+        self.solver = solver
+        self.tol = tol
+        self.rescaling = rescaling
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _problem(self) -> KernelProblem:
+        if isinstance(self.loss, str) and self.loss != "zero-one":
+            raise DataError(f"loss is 'zero-one' or a cost matrix, got {self.loss!r}")
+        cost = None if isinstance(self.loss, str) else self.loss
+        return Multiclass(len(self.classes_), cost, self._bias())
+
+
+class StructuredSVC(_SVC):
+    """A structure of the user's own: ``problem`` is a ``Problem`` or a ``KernelProblem``.
+
+    Parameters
+    ----------
+    problem : Problem or KernelProblem
+    C : float
+        Weight of the sum of the losses.
+    solver : str or solver object
+    tol : float
+        Stop when P/(C n) is certified to be within ``tol`` of its minimum, in units of loss.
+    rescaling : {"margin", "slack"}
+    max_iter, max_time : int, float (seconds)
+    n_jobs : int
+        Threads, for problems with compiled kernels.
+    random_state : int
+    verbose : int
+        1 shows progress.
+
+    Attributes
+    ----------
+    coef_ : array (dim,)
+        The weights w.
+    result_ : Result
+        The certificate and the history.
+    """
+
+    coef_: np.ndarray
+
+    def __init__(
+        self,
+        problem: Any,
+        C: float = 1.0,
+        *,
+        solver: Any = "auto",
+        tol: float = 1e-2,
+        rescaling: str = "margin",
+        max_iter: int = 10_000,
+        max_time: float | None = None,
+        n_jobs: int | None = 1,
+        random_state: Any = 0,
+        verbose: int = 0,
+    ):
+        self.problem = problem
+        self.C = C
+        self.solver = solver
+        self.tol = tol
+        self.rescaling = rescaling
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Self:
+        """Train on inputs X with true outputs Y."""
+        self.coef_ = self._train(self.problem, X, Y, sample_weight).w
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """The best output of each input."""
+        check_is_fitted(self)
+        problem = as_kernel_problem(self.problem)
+        pack = problem.pack(X)
+        return problem.unpack(pack, predict_labels(problem, pack, self.coef_, self.n_jobs or 1))
+
+    def score(self, X: Any, Y: Any, sample_weight: Any = None) -> float:
+        """Minus the average loss of the predictions: 0 is perfect."""
+        check_is_fitted(self)
+        problem = as_kernel_problem(self.problem)
+        weight = check_examples(X, Y, sample_weight)
+        pack = problem.pack(X, Y, weight)
+        labels = predict_labels(problem, pack, self.coef_, self.n_jobs or 1)
+        loss = [
+            problem.kernels.loss(pack.data, i, labels[pack.offsets[i] : pack.offsets[i + 1]])
+            for i in range(pack.n)
+        ]
+        return -float(np.average(loss, weights=pack.weight))

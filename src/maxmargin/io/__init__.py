@@ -1,0 +1,53 @@
+"""Reading data files, and reading and writing model and prediction files.
+
+The names are imported on first use, so that ``import maxmargin.io`` costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .model import labels_from_json, labels_to_json, read_container, write_container
+    from .svmlight import (
+        Examples,
+        atomic_file,
+        read_examples,
+        read_svmlight,
+        write_lines_atomic,
+    )
+
+_HOME = {
+    "Examples": "svmlight",
+    "atomic_file": "svmlight",
+    "labels_from_json": "model",
+    "labels_to_json": "model",
+    "read_container": "model",
+    "read_examples": "svmlight",
+    "read_svmlight": "svmlight",
+    "write_container": "model",
+    "write_lines_atomic": "svmlight",
+}
+
+__all__ = [
+    "Examples",
+    "atomic_file",
+    "labels_from_json",
+    "labels_to_json",
+    "read_container",
+    "read_examples",
+    "read_svmlight",
+    "write_container",
+    "write_lines_atomic",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{_HOME[name]}", __name__), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,115 @@
+"""Leaf kernels: rows of a matrix against weights. Everything above is built from these.
+
+A dense matrix and a CSR matrix are one type, ``Rows``, so that no kernel exists twice. Weights
+are feature-major: the weights of feature f for labels 0..K-1 are ``w[f*K : f*K + K]``, so that one
+feature adds one contiguous vector to the scores of all labels.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from .errors import DataError
+
+
+class Rows(NamedTuple):
+    """A matrix by rows: entries ``indptr[i]:indptr[i + 1]`` of ``values`` are row i.
+
+    Their columns are at the same places of ``indices`` in a sparse matrix; in a dense one
+    (``dense`` is 1) they are 0, 1, 2, ... and ``indices`` is empty.
+    """
+
+    values: np.ndarray
+    indices: np.ndarray
+    indptr: np.ndarray
+    dense: int
+
+
+def pack_rows(X: Any, dtype: Any = None) -> Rows:
+    """Rows of a 2-d array or CSR matrix, without copying where possible.
+
+    Read-only always: one numba type, whether the arrays are the user's or come from shared memory.
+    """
+    import scipy.sparse as sp
+
+    if sp.issparse(X):
+        X = X.tocsr()
+        if not X.has_sorted_indices:
+            X = X.sorted_indices()
+        values, indices, indptr, dense = X.data, X.indices, X.indptr, 0
+    else:
+        X = np.ascontiguousarray(X)
+        values, dense = X.reshape(-1), 1
+        indices = np.empty(0, np.int32)
+        indptr = np.arange(X.shape[0] + 1) * X.shape[1]
+    if dtype is None:
+        dtype = np.float32 if values.dtype == np.float32 else np.float64
+    if X.shape[1] > np.iinfo(np.int32).max:
+        raise DataError(f"{X.shape[1]} features are more than an int32 index can hold")
+    return Rows(
+        read_only(values, dtype), read_only(indices, np.int32), read_only(indptr, np.int64), dense
+    )
+
+
+def read_only(array: Any, dtype: Any) -> np.ndarray:
+    """A contiguous read-only view (or copy, where the dtype differs)."""
+    view = np.ascontiguousarray(array, dtype).view()
+    view.flags.writeable = False
+    return view
+
+
+@njit(cache=True, nogil=True)
+def row_scores(rows, i, w, K, s):
+    """s[k] += sum_f X[i, f] * w[f*K + k]."""
+    lo, hi = rows.indptr[i], rows.indptr[i + 1]
+    for p in range(lo, hi):
+        value = rows.values[p]
+        if value == 0:
+            continue
+        base = (p - lo if rows.dense else rows.indices[p]) * K
+        for k in range(K):
+            s[k] += value * w[base + k]
+
+
+@njit(cache=True, nogil=True)
+def row_dot(rows, i, w):
+    """sum_f X[i, f] * w[f]."""
+    lo, hi = rows.indptr[i], rows.indptr[i + 1]
+    total = 0.0
+    if rows.dense:
+        for p in range(lo, hi):
+            total += rows.values[p] * w[p - lo]
+    else:
+        for p in range(lo, hi):
+            total += rows.values[p] * w[rows.indices[p]]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def row_write(rows, i, scale, K, k, idx, val, nnz):
+    """Append the entries of ``scale * X[i]``, as features of label k, to the sparse (idx, val)."""
+    lo, hi = rows.indptr[i], rows.indptr[i + 1]
+    for p in range(lo, hi):
+        idx[nnz] = (p - lo if rows.dense else rows.indices[p]) * K + k
+        val[nnz] = scale * rows.values[p]
+        nnz += 1
+    return nnz
+
+
+@njit(cache=True, nogil=True)
+def sparse_dot(idx, val, nnz, w):
+    """<w, v> of a sparse v."""
+    total = 0.0
+    for p in range(nnz):
+        total += val[p] * w[idx[p]]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def sparse_axpy(scale, idx, val, nnz, w):
+    """w += scale * v of a sparse v."""
+    for p in range(nnz):
+        w[idx[p]] += scale * val[p]

@@ -1,0 +1,64 @@
+"""The mathematics, written once: objective, dual, gap, and the conversions of C and tol.
+
+Notation (the same names are identifiers everywhere in the code)::
+
+    phi_i(y)   joint features of example i with output y
+    loss_i(y)  >= 0, and 0 at the true output y_i
+    psi_i(y)   = phi_i(y_i) - phi_i(y)
+    plane      psi_i(y) with margin rescaling, loss_i(y) * psi_i(y) with slack rescaling
+    H_i(w)     = max_y loss_i(y) - <w, plane_i(y)>            the structured hinge loss
+    P(w)       = 1/2 |w|^2 + C sum_i weight_i H_i(w)          the primal
+    w(alpha)   = C sum_ir weight_i alpha_ir plane_ir          alpha_i in the simplex
+    D(alpha)   = C sum_ir weight_i alpha_ir loss_ir - 1/2 |w(alpha)|^2
+    gap        = P(w) - D(alpha) >= 0                         the optimum lies between D and P
+
+A *cut* of the 1-slack formulation is ``(g, l)`` with ``g = sum_i weight_i plane_i`` and
+``l = sum_i weight_i loss_i``; its duals ``beta`` lie in the simplex (the truth is a cut as well:
+``g = 0, l = 0``), ``w = C sum_t beta_t g_t`` and ``D = C sum_t beta_t l_t - 1/2 |w|^2``.
+
+``C`` multiplies the SUM of the losses, as in scikit-learn. ``tol`` is in units of loss: training
+stops when ``gap <= tol * C * n``, where n is the sum of the weights.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .errors import DataError
+
+
+def primal(w: np.ndarray, hinge: float, C: float) -> float:
+    """P(w), given ``hinge = sum_i weight_i H_i(w)``."""
+    return 0.5 * float(w @ w) + C * hinge
+
+
+def dual(w: np.ndarray, loss: float, C: float) -> float:
+    """D(alpha), given ``w = w(alpha)`` and ``loss = sum_ir weight_i alpha_ir loss_ir``."""
+    return C * loss - 0.5 * float(w @ w)
+
+
+def gap_target(tol: float, C: float, n: float) -> float:
+    """The duality gap at which a solver may stop."""
+    return tol * C * n
+
+
+def from_svm_struct(c: float, e: float, n: int, loss_scale: float = 1.0) -> tuple[float, float]:
+    """Our ``(C, tol)`` for SVM-struct's ``-c`` and ``-e``.
+
+    SVM-struct minimises 1/2 |w|^2 + c/n sum_i H_i, and its multi-class and parsing programs count
+    an error as 100 (``loss_scale=100``).
+    """
+    return c / (loss_scale * n), e / loss_scale
+
+
+def from_lambda(lam: float, n: int) -> float:
+    """Our C for the ``lambda`` of Frank-Wolfe and subgradient papers: lam/2 |w|^2 + 1/n sum H_i."""
+    return 1.0 / (lam * n)
+
+
+def check_positive(name: str, value: float) -> float:
+    """A finite positive float, or a DataError that names the parameter."""
+    number = float(value) if np.isscalar(value) and not isinstance(value, str | bytes) else np.nan
+    if not (np.isfinite(number) and number > 0):
+        raise DataError(f"{name} must be a finite number > 0, got {value!r}")
+    return number

@@ -1,0 +1,167 @@
+"""The contract of a problem: what the solvers ask of a structure.
+
+There are two ways to bring a structure of your own.
+
+``Problem``
+    Three plain Python methods: ``features``, ``loss``, ``decode``. Labels are any objects.
+``KernelProblem``
+    The same three as kernels over arrays (numba functions, or plain Python ones), for full speed.
+    The built-in problems are written this way.
+
+The inner loops are the same source for both (``loops.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .errors import ProblemError
+
+PREDICT, MARGIN, SLACK = 0, 1, 2
+MODES = {"margin": MARGIN, "slack": SLACK}
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """The three functions of a problem, over label slices.
+
+    Attributes
+    ----------
+    decode : ``decode(data, w, i, mode, y)``
+        Writes the best output of example i into the label slice ``y``: of ``<w, phi_i(y)>`` when
+        mode is PREDICT, of ``loss_i(y) - <w, psi_i(y)>`` (MARGIN) or
+        ``loss_i(y) * (1 - <w, psi_i(y)>)`` (SLACK). It returns nothing: the value and the plane
+        are recomputed from delta and loss, so an oracle cannot contradict its own features.
+    loss : ``loss(data, i, y) -> float``
+    delta : ``delta(data, i, y, z, idx, val) -> int``
+        Writes the non-zeros of ``phi_i(y) - phi_i(z)`` and returns how many; an index may repeat.
+    """
+
+    decode: Callable[..., None]
+    loss: Callable[..., float]
+    delta: Callable[..., int]
+
+
+class Pack(NamedTuple):
+    """Examples in the form that the loops read: numba sees it as a struct of arrays.
+
+    Attributes
+    ----------
+    data : a NamedTuple of read-only arrays (anything at all for a Python problem)
+    offsets : int64 array (n + 1,)
+        The labels of example i are ``labels[offsets[i]:offsets[i + 1]]`` of any flat label array.
+    truth : label array (offsets[n],)
+        The true outputs; unset labels when the examples are there for prediction only.
+    dim : int
+        Length of w.
+    width : int
+        The most non-zeros that ``delta`` writes.
+    weight : float64 array (n,)
+        The weight of each example in the objective.
+    """
+
+    data: Any
+    offsets: np.ndarray
+    truth: np.ndarray
+    dim: int
+    width: int
+    weight: np.ndarray
+
+    @property
+    def n(self) -> int:
+        """Number of examples."""
+        return len(self.offsets) - 1
+
+
+class KernelProblem:
+    """A structure given by kernels over packed arrays.
+
+    Subclasses set ``kernels`` and write ``pack`` and ``unpack``.
+    """
+
+    kernels: Kernels
+
+    #: How many outputs the one-slack solver keeps for each example by default: 0 where looking
+    #: them up costs as much as the oracle itself.
+    cache: int = 0
+
+    def pack(self, X: Any, Y: Any | None = None, sample_weight: np.ndarray | None = None) -> Pack:
+        """Arrays for the loops; without ``Y`` the examples can only be predicted."""
+        raise NotImplementedError
+
+    def unpack(self, pack: Pack, labels: np.ndarray) -> Sequence[Any]:
+        """The outputs, as users know them, of a flat label array."""
+        raise NotImplementedError
+
+
+class Problem:
+    """A structure in plain Python: write three methods and train with any solver.
+
+    ``n_features`` is the length of w. It is found from ``features`` when that returns dense
+    vectors; with sparse ones set it, as a class attribute or in ``__init__``.
+
+    Examples
+    --------
+    >>> import numpy as np, maxmargin as mm
+    >>> class Sign(mm.Problem):
+    ...     def features(self, x, y):
+    ...         return 0.5 * y * x
+    ...     def loss(self, y_true, y):
+    ...         return float(y != y_true)
+    ...     def decode(self, x, w, y_true=None, rescaling="margin"):
+    ...         def value(y):
+    ...             return w @ self.features(x, y) + (0 if y_true is None else self.loss(y_true, y))
+    ...         return max((-1, 1), key=value)
+    >>> X, Y = np.array([[1.0, 2.0], [-1.0, 0.5]]), [1, -1]
+    >>> result = mm.train(Sign(), X, Y, C=10.0)
+    >>> result.status.name
+    'CONVERGED'
+    """
+
+    n_features: int | None = None
+
+    def features(self, x: Any, y: Any) -> Any:
+        """phi(x, y): a dense vector, a pair (indices, values), a scipy sparse row or a dict."""
+        raise NotImplementedError("a Problem needs features(self, x, y)")
+
+    def loss(self, y_true: Any, y: Any) -> float:
+        """How wrong ``y`` is: 0 at ``y_true``, never negative."""
+        raise NotImplementedError("a Problem needs loss(self, y_true, y)")
+
+    def decode(self, x: Any, w: np.ndarray, y_true: Any = None, rescaling: str = "margin") -> Any:
+        """The best output of x, augmented by the loss when ``y_true`` is given.
+
+        Maximise ``<w, phi(x, y)>``; with ``y_true`` and ``rescaling="margin"`` maximise
+        ``loss(y_true, y) + <w, phi(x, y)>``; with "slack" maximise
+        ``loss(y_true, y) * (1 - <w, phi(x, y_true) - phi(x, y)>)``, or raise
+        ``NotImplementedError`` when the structure has no oracle for it.
+        """
+        raise NotImplementedError("a Problem needs decode(self, x, w, y_true=None, rescaling=...)")
+
+
+def as_kernel_problem(problem: Any) -> KernelProblem:
+    """The problem as the solvers see it: Python problems are wrapped, kernel problems stay."""
+    if isinstance(problem, KernelProblem):
+        return problem
+    missing = [
+        name
+        for name in ("features", "loss", "decode")
+        if not callable(getattr(problem, name, None))
+    ]
+    if missing or isinstance(problem, type):
+        what = (
+            "a class, not an instance"
+            if isinstance(problem, type)
+            else "without " + ", ".join(missing)
+        )
+        raise ProblemError(
+            f"{problem!r} is {what}: a problem is an object with the methods features(x, y), "
+            "loss(y_true, y) and decode(x, w, y_true=None, rescaling='margin')"
+        )
+    from .problems.python import PythonProblem
+
+    return PythonProblem(problem)

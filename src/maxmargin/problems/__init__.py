@@ -1,0 +1,1 @@
+"""The structures that come with the package, one file each."""

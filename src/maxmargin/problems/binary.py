@@ -1,0 +1,90 @@
+"""Binary classification: phi(x, y) = y x / 2, so that P is the objective of the hinge-loss SVM."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from ..linalg import Rows, pack_rows, read_only, row_dot, row_write
+from ..problem import PREDICT, KernelProblem, Kernels, Pack
+
+
+class BinaryData(NamedTuple):
+    """Packed examples: rows of X, true labels in {-1, 1}, and the value of the bias feature."""
+
+    rows: Rows
+    y: np.ndarray
+    n_features: int
+    bias: float
+
+
+@njit(cache=True, nogil=True)
+def decode(data, w, i, mode, y):
+    """The sign of <w, x>; when training the other label if it violates the margin.
+
+    Both rescalings coincide, for the only loss is 1.
+    """
+    score = row_dot(data.rows, i, w)
+    if data.bias != 0:
+        score += data.bias * w[data.n_features]
+    if mode == PREDICT:
+        y[0] = 1 if score > 0 else -1
+    elif data.y[i] * score < 1:
+        y[0] = -data.y[i]
+    else:
+        y[0] = data.y[i]
+
+
+@njit(cache=True, nogil=True)
+def loss(data, i, y):
+    """1 when the label is wrong."""
+    return 0.0 if y[0] == data.y[i] else 1.0
+
+
+@njit(cache=True, nogil=True)
+def delta(data, i, y, z, idx, val):
+    """phi(x, y) - phi(x, z) = (y - z)/2 * x."""
+    if y[0] == z[0]:
+        return 0
+    scale = 0.5 * (y[0] - z[0])
+    nnz = row_write(data.rows, i, scale, 1, 0, idx, val, 0)
+    if data.bias != 0:
+        idx[nnz], val[nnz] = data.n_features, scale * data.bias
+        nnz += 1
+    return nnz
+
+
+class Binary(KernelProblem):
+    """Labels -1 and 1 over the rows of a dense or CSR matrix.
+
+    Parameters
+    ----------
+    bias : float
+        Value of an extra constant feature; 0 for none.
+    """
+
+    kernels = Kernels(decode, loss, delta)
+
+    def __init__(self, bias: float = 0.0):
+        self.bias = float(bias)
+
+    def pack(self, X: Any, Y: Any = None, sample_weight: np.ndarray | None = None) -> Pack:
+        """Pack the rows of X (n, d) with labels Y (n,) in {-1, 1}."""
+        n, d = X.shape
+        y = np.ones(n, np.int32) if Y is None else Y
+        rows = pack_rows(X)
+        truth = read_only(y, np.int32)
+        return Pack(
+            data=BinaryData(rows, truth, d, self.bias),
+            offsets=read_only(np.arange(n + 1), np.int64),
+            truth=truth,
+            dim=d + (self.bias != 0),
+            width=int(np.diff(rows.indptr).max(initial=0)) + 1,
+            weight=read_only(np.ones(n) if sample_weight is None else sample_weight, np.float64),
+        )
+
+    def unpack(self, pack: Pack, labels: np.ndarray) -> np.ndarray:
+        """Labels (n,) in {-1, 1}."""
+        return labels

@@ -1,0 +1,129 @@
+"""Multi-class classification as Crammer and Singer wrote it: one weight vector for each class.
+
+phi(x, k) holds x in the block of class k; the loss is 0/1 or any cost matrix with a zero diagonal.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from ..errors import DataError
+from ..linalg import Rows, pack_rows, read_only, row_scores, row_write
+from ..problem import MARGIN, PREDICT, KernelProblem, Kernels, Pack
+
+
+class MulticlassData(NamedTuple):
+    """Packed examples: rows of X, true classes, costs, and the value of the bias feature (or 0)."""
+
+    rows: Rows
+    y: np.ndarray
+    cost: np.ndarray
+    n_features: int
+    bias: float
+
+
+@njit(cache=True, nogil=True)
+def decode(data, w, i, mode, y):
+    """argmax over classes; ties go to the truth when training, to the lowest class otherwise."""
+    K = data.cost.shape[0]
+    s = np.zeros(K)
+    row_scores(data.rows, i, w, K, s)
+    if data.bias != 0:
+        for k in range(K):
+            s[k] += data.bias * w[data.n_features * K + k]
+    if mode == PREDICT:
+        y[0] = np.argmax(s)
+        return
+    t = data.y[i]
+    best, best_value = t, 0.0
+    for k in range(K):
+        margin = s[t] - s[k]
+        cost = data.cost[t, k]
+        value = cost - margin if mode == MARGIN else cost * (1.0 - margin)
+        if value > best_value:
+            best, best_value = k, value
+    y[0] = best
+
+
+@njit(cache=True, nogil=True)
+def loss(data, i, y):
+    """cost[truth, y]."""
+    return data.cost[data.y[i], y[0]]
+
+
+@njit(cache=True, nogil=True)
+def delta(data, i, y, z, idx, val):
+    """phi(x, y) - phi(x, z): x in block y, -x in block z."""
+    if y[0] == z[0]:
+        return 0
+    K = data.cost.shape[0]
+    nnz = row_write(data.rows, i, 1.0, K, y[0], idx, val, 0)
+    nnz = row_write(data.rows, i, -1.0, K, z[0], idx, val, nnz)
+    if data.bias != 0:
+        idx[nnz], val[nnz] = data.n_features * K + y[0], data.bias
+        idx[nnz + 1], val[nnz + 1] = data.n_features * K + z[0], -data.bias
+        nnz += 2
+    return nnz
+
+
+class Multiclass(KernelProblem):
+    """Classes 0..n_classes-1 over the rows of a dense or CSR matrix.
+
+    Parameters
+    ----------
+    n_classes : int
+    cost : array (n_classes, n_classes), optional
+        ``cost[t, k]`` is the loss of saying k when t is true: zero diagonal, no negative entry.
+        0/1 by default.
+    bias : float
+        Value of an extra constant feature; 0 for none.
+    """
+
+    kernels = Kernels(decode, loss, delta)
+
+    def __init__(self, n_classes: int, cost: Any = None, bias: float = 0.0):
+        self.n_classes = n_classes
+        self.cost = check_cost(cost, n_classes)
+        self.bias = float(bias)
+
+    def pack(self, X: Any, Y: Any = None, sample_weight: np.ndarray | None = None) -> Pack:
+        """Pack the rows of X (n, d) with classes Y (n,)."""
+        n, d = X.shape
+        y = np.zeros(n, np.int32) if Y is None else Y
+        rows = pack_rows(X)
+        widest = int(np.diff(rows.indptr).max(initial=0)) + (self.bias != 0)
+        truth = read_only(y, np.int32)
+        return Pack(
+            data=MulticlassData(rows, truth, self.cost, d, self.bias),
+            offsets=read_only(np.arange(n + 1), np.int64),
+            truth=truth,
+            dim=(d + (self.bias != 0)) * self.n_classes,
+            width=2 * widest,
+            weight=read_only(np.ones(n) if sample_weight is None else sample_weight, np.float64),
+        )
+
+    def unpack(self, pack: Pack, labels: np.ndarray) -> np.ndarray:
+        """Class numbers (n,)."""
+        return labels
+
+
+def check_cost(cost: Any, n_classes: int) -> np.ndarray:
+    """A valid cost matrix, 0/1 when none is given."""
+    if cost is None:
+        return read_only(1.0 - np.eye(n_classes), np.float64)
+    matrix = np.asarray(cost, np.float64)
+    if matrix.shape != (n_classes, n_classes):
+        raise DataError(
+            f"the cost matrix has shape {matrix.shape}, {n_classes} classes need "
+            f"({n_classes}, {n_classes}), in the order of classes_"
+        )
+    bad = ~np.isfinite(matrix) | (matrix < 0) | ((matrix != 0) & np.eye(n_classes, dtype=bool))
+    if bad.any():
+        t, k = np.argwhere(bad)[0]
+        raise DataError(
+            f"cost[{t}, {k}] is {matrix[t, k]}: costs are finite and >= 0, and 0 on the diagonal"
+        )
+    return read_only(matrix, np.float64)

@@ -1,0 +1,176 @@
+"""A user's plain Python problem behind the kernel contract: labels are objects, loops interpreted.
+
+Whatever the user's methods return is checked here, and an error names the example.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import ProblemError
+from ..linalg import read_only
+from ..problem import MARGIN, PREDICT, KernelProblem, Kernels, Pack, Problem
+
+
+class PythonData(NamedTuple):
+    """The user's problem and examples, and phi_i(y_i) of each, computed once."""
+
+    problem: Any
+    X: Sequence[Any]
+    Y: Sequence[Any]
+    truth_features: list[Any]
+    dim: int
+
+
+def decode(data, w, i, mode, y):
+    """The user's decode; w is shown read-only, for it is the solver's own."""
+    if mode == PREDICT:
+        y[0] = data.problem.decode(data.X[i], w)
+        return
+    rescaling = "margin" if mode == MARGIN else "slack"
+    try:
+        y[0] = data.problem.decode(data.X[i], w, data.Y[i], rescaling)
+    except NotImplementedError as error:
+        reason = str(error) or "its decode raised NotImplementedError"
+        raise ProblemError(
+            f"{type(data.problem).__name__} has no oracle for rescaling={rescaling!r}: {reason}"
+        ) from error
+
+
+def loss(data, i, y):
+    """The user's loss, a finite number >= 0."""
+    value = float(data.problem.loss(data.Y[i], y[0]))
+    if not value >= 0 or value == np.inf:
+        raise ProblemError(
+            f"loss(y_true, y) is {value} at example {i} with y = {short(y[0])}: a loss is a finite "
+            "number >= 0 (mm.check_problem looks for such mistakes)"
+        )
+    return value
+
+
+def delta(data, i, y, z, idx, val):
+    """phi(x, y) - phi(x, z) from the user's features."""
+    if y[0] is z[0]:
+        return 0
+    a, b = phi(data, i, y[0]), phi(data, i, z[0])
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        difference = a - b
+        where = np.flatnonzero(difference)
+        values = difference[where]
+    else:
+        where, values = sparse_difference(a, b)
+    idx[: len(where)] = where
+    val[: len(where)] = values
+    return len(where)
+
+
+def phi(data, i, y):
+    """Checked features of example i with output y."""
+    if y is data.Y[i]:
+        return data.truth_features[i]
+    return read_features(data.problem, data.X[i], y, i, data.dim)
+
+
+def read_features(problem: Any, x: Any, y: Any, i: int, dim: int | None) -> Any:
+    """What ``features`` returned: a dense float vector, or a pair (indices, values)."""
+    raw = problem.features(x, y)
+    where = f"features(x, y) of example {i} with y = {short(y)}"
+    if isinstance(raw, dict):
+        raw = (list(raw.keys()), list(raw.values()))
+    if hasattr(raw, "tocoo"):
+        matrix = raw.tocoo()
+        if dim is not None and matrix.shape[-1] != dim:
+            raise ProblemError(f"{where} has length {matrix.shape[-1]}, others have {dim}")
+        raw = (matrix.coords[-1], matrix.data)
+    if isinstance(raw, tuple) and len(raw) == 2 and np.ndim(raw[0]) == 1:
+        return check_sparse(raw, where, dim)
+    try:
+        dense = np.asarray(raw, np.float64)
+    except (TypeError, ValueError) as error:
+        raise ProblemError(
+            f"{where} is {short(raw)}: return a dense vector, a pair (indices, values), a sparse "
+            "row or a dict"
+        ) from error
+    if dense.ndim != 1 or (dim is not None and len(dense) != dim):
+        raise ProblemError(f"{where} has shape {dense.shape}, expected ({dim or 'n_features'},)")
+    if not np.isfinite(dense).all():
+        raise ProblemError(
+            f"{where} holds NaN or infinity at {np.flatnonzero(~np.isfinite(dense))[0]}"
+        )
+    return dense
+
+
+def check_sparse(
+    raw: tuple[Any, Any], where: str, dim: int | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Indices and values, in range and finite."""
+    try:
+        indices, values = np.asarray(raw[0], np.int64), np.asarray(raw[1], np.float64)
+    except (TypeError, ValueError) as error:
+        raise ProblemError(
+            f"{where}: sparse features have integer indices and float values"
+        ) from error
+    if indices.shape != values.shape:
+        raise ProblemError(f"{where} has {len(indices)} indices and {len(values)} values")
+    if dim is None:
+        raise ProblemError(f"{where} is sparse: set n_features, the length of w, on the problem")
+    outside = (indices < 0) | (indices >= dim)
+    if outside.any():
+        raise ProblemError(f"{where} has index {indices[outside][0]}, outside 0..{dim - 1}")
+    if not np.isfinite(values).all():
+        raise ProblemError(f"{where} holds NaN or infinity")
+    return indices, values
+
+
+def sparse_difference(a: Any, b: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Indices and values of a - b, where each index stands once."""
+    (ia, va), (ib, vb) = (
+        (np.flatnonzero(v), v[v != 0]) if isinstance(v, np.ndarray) else v for v in (a, b)
+    )
+    where, inverse = np.unique(np.concatenate([ia, ib]), return_inverse=True)
+    values = np.bincount(inverse, np.concatenate([va, -vb]), len(where))
+    return where[values != 0], values[values != 0]
+
+
+def short(value: Any) -> str:
+    """A repr that fits into a message."""
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+class PythonProblem(KernelProblem):
+    """Adapter of a user's ``Problem`` to the solvers."""
+
+    kernels = Kernels(decode, loss, delta)
+    cache = 5
+
+    def __init__(self, problem: Problem):
+        self.problem = problem
+
+    def pack(self, X: Any, Y: Any = None, sample_weight: np.ndarray | None = None) -> Pack:
+        """Keep the objects as they are; the features of the truth are computed once."""
+        n = len(X)
+        dim = self.problem.n_features
+        truth = np.empty(n, object)
+        features: list[Any] = []
+        for i in range(n if Y is not None else 0):
+            truth[i] = Y[i]
+            features.append(read_features(self.problem, X[i], Y[i], i, dim))
+            if dim is None:
+                dim = len(features[0])
+        data = PythonData(self.problem, X, truth, features, dim or 0)
+        return Pack(
+            data=data,
+            offsets=read_only(np.arange(n + 1), np.int64),
+            truth=truth,
+            dim=dim or 0,
+            width=dim or 0,
+            weight=read_only(np.ones(n) if sample_weight is None else sample_weight, np.float64),
+        )
+
+    def unpack(self, pack: Pack, labels: np.ndarray) -> list[Any]:
+        """A list of outputs."""
+        return list(labels)

@@ -1,0 +1,100 @@
+"""What training returns: the weights, their certificate, and how they were reached."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Status(Enum):
+    """Why training ended; the value is the message for a person."""
+
+    CONVERGED = "converged: the duality gap is within tol"
+    MAX_ITER = "stopped at max_iter before the duality gap was within tol: raise max_iter or tol"
+    MAX_TIME = "stopped at max_time before the duality gap was within tol: raise max_time or tol"
+    INTERRUPTED = "interrupted before the duality gap was within tol"
+    CALLBACK = "stopped by a callback before the duality gap was within tol"
+    STALLED = "stopped at the precision of floating point before the gap was within tol: raise tol"
+
+
+class Record(NamedTuple):
+    """One iteration: the best certified values known after it.
+
+    ``time`` is the solver's own, without packing, compiling, callbacks and drawing.
+    """
+
+    iteration: int
+    time: float
+    n_oracle: int
+    primal: float
+    dual: float
+    gap: float
+    planes: int
+
+
+class Stop(NamedTuple):
+    """When to stop, beside the certified rule ``gap <= tol * C * n``."""
+
+    tol: float = 1e-2
+    max_iter: int = 10_000
+    max_time: float | None = None
+
+
+@dataclass
+class Result:
+    """The outcome of training.
+
+    Attributes
+    ----------
+    w : array (dim,)
+        The weights: the best point seen, with its certificate below.
+    primal, dual, gap : float
+        P(w), the best dual value D, and P(w) - D: the optimum lies between D and P(w).
+    status : Status
+    n_iter, n_oracle : int
+        Iterations, and calls of the loss-augmented oracle.
+    time, prepare_time, compile_time : float
+        Seconds in the solver; packing the data; compiling or loading compiled code.
+    history : list of Record
+    shares : dict
+        Seconds by kind of work: oracle, planes, cache, qp.
+    """
+
+    w: np.ndarray
+    primal: float
+    dual: float
+    gap: float
+    status: Status
+    n_iter: int
+    n_oracle: int
+    time: float
+    prepare_time: float = 0.0
+    compile_time: float = 0.0
+    history: list[Record] = field(default_factory=list)
+    shares: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def converged(self) -> bool:
+        """Whether the certified stopping rule was met."""
+        return self.status is Status.CONVERGED
+
+    def plot(self, path: str | Path | None = None) -> Any:
+        """Draw primal, dual and gap over time and oracle calls; see ``report.convergence``."""
+        from .report.convergence import plot_result
+
+        return plot_result(self, path)
+
+    def __repr__(self) -> str:
+        return (
+            f"Result({self.status.name}, primal={self.primal:.6g}, dual={self.dual:.6g}, "
+            f"gap={self.gap:.3g}, n_iter={self.n_iter}, n_oracle={self.n_oracle}, "
+            f"time={self.time:.2f} s)"
+        )
+
+
+Callback = Callable[[Record, np.ndarray], Any]

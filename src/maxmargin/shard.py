@@ -1,0 +1,185 @@
+"""Examples, their caches and the bound loops: all that a solver asks about the training data.
+
+A pass over the examples is cut into chunks, between which Ctrl-C and time limits are obeyed.
+The oracle may run in several threads; planes are always summed in the order of the examples, so
+that the number of threads changes nothing in the result.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from .bind import Loops, bind
+from .loops import Cache
+from .problem import PREDICT, KernelProblem, Pack
+
+#: A chunk of examples is sized to take about this long, in seconds.
+CHUNK_TIME = 0.05
+
+
+def _nothing() -> None:
+    """The check between chunks when nobody wants to stop."""
+
+
+class Shard:
+    """Packed examples of one problem.
+
+    Parameters
+    ----------
+    problem : KernelProblem
+    pack : Pack
+    n_jobs : int
+        Threads for the oracle of a compiled problem; -1 for all cores.
+    loops : Loops, optional
+        The bound loops; found from the problem's kernels by default.
+    """
+
+    def __init__(
+        self, problem: KernelProblem, pack: Pack, n_jobs: int = 1, loops: Loops | None = None
+    ):
+        self.pack = pack
+        self.loops = bind(problem.kernels) if loops is None else loops
+        self.n = pack.n
+        self.total_weight = float(pack.weight.sum())
+        self.n_jobs = n_threads(n_jobs) if self.loops.compiled else 1
+        self.everyone = np.arange(self.n)
+        self.scratch = (np.empty(pack.width, np.int64), np.empty(pack.width))
+        self.n_oracle = 0
+        self.check: Callable[[], None] = _nothing
+        self._chunk = 64
+
+    def new_labels(self) -> np.ndarray:
+        """A flat label array that holds the truth."""
+        return self.pack.truth.copy()
+
+    def new_cache(self, slots: int) -> Cache:
+        """Empty caches of ``slots`` outputs for each example."""
+        truth = self.pack.truth
+        return Cache(
+            np.empty(slots * len(truth), truth.dtype),
+            np.zeros((self.n, slots)),
+            np.zeros(self.n, np.int32),
+            np.zeros((self.n, slots), np.int32),
+        )
+
+    def oracle(self, w: np.ndarray, mode: int, labels: np.ndarray, order: np.ndarray) -> None:
+        """Decode the examples of ``order`` into ``labels``."""
+        self._run(
+            lambda part: self.loops.decode(self.pack, w, mode, part, labels), order, self.n_jobs
+        )
+        if mode != PREDICT:
+            self.n_oracle += len(order)
+
+    def collect(
+        self, w: np.ndarray, mode: int, labels: np.ndarray
+    ) -> tuple[np.ndarray, float, np.ndarray]:
+        """The cut of ``labels`` at w: ``(g, l, value)`` with value_i = loss_i - <w, plane_i>."""
+        g, value = np.zeros(self.pack.dim), np.empty(self.n)
+        collect = self.loops.collect
+        parts: list[float] = []
+        self._run(
+            lambda part: parts.append(
+                collect(self.pack, w, mode, part, labels, g, value, self.scratch)
+            ),
+            self.everyone,
+        )
+        return g, float(sum(parts)), value
+
+    def recall(
+        self, w: np.ndarray, mode: int, cache: Cache, now: int, labels: np.ndarray
+    ) -> np.ndarray:
+        """Write the best cached outputs into ``labels``; returns their values at w."""
+        value = np.empty(self.n)
+        recall = self.loops.recall
+        self._run(
+            lambda part: recall(self.pack, w, mode, part, cache, now, labels, value, self.scratch),
+            self.everyone,
+        )
+        return value
+
+    def remember(
+        self,
+        labels: np.ndarray,
+        value: np.ndarray,
+        recalled: np.ndarray,
+        cache: Cache,
+        now: int,
+        order: np.ndarray,
+    ) -> None:
+        """Keep the outputs of ``order`` that are better than all cached ones."""
+        self.loops.remember(self.pack, order, labels, value, recalled, cache, now)
+
+    def warm_up(self, mode: int, slots: int) -> float:
+        """Compile (or load) the loops by treating no example; returns the seconds it took."""
+        start = time.perf_counter()
+        late = threading.Timer(1.0, _say_compiling)
+        late.daemon = True
+        late.start()
+        try:
+            nobody, w = self.everyone[:0], np.zeros(self.pack.dim)
+            labels, value = self.new_labels(), np.zeros(self.n)
+            self.loops.decode(self.pack, w, mode, nobody, labels)
+            self.loops.collect(self.pack, w, mode, nobody, labels, w, value, self.scratch)
+            if slots:
+                cache = self.new_cache(slots)
+                self.loops.recall(self.pack, w, mode, nobody, cache, 0, labels, value, self.scratch)
+                self.loops.remember(self.pack, nobody, labels, value, value, cache, 0)
+        finally:
+            late.cancel()
+        return time.perf_counter() - start
+
+    def _run(self, work: Callable[[np.ndarray], Any], order: np.ndarray, n_jobs: int = 1) -> None:
+        """Call ``work`` on chunks of ``order``, with a check between chunks.
+
+        The size of a chunk follows the clock, which changes nothing in the result.
+        """
+        done = 0
+        pool = ThreadPoolExecutor(n_jobs) if n_jobs > 1 else None
+        try:
+            while done < len(order):
+                self.check()
+                start = time.perf_counter()
+                part = order[done : done + self._chunk * n_jobs]
+                if pool is None:
+                    work(part)
+                else:
+                    list(pool.map(work, np.array_split(part, n_jobs)))
+                done += len(part)
+                if time.perf_counter() - start < CHUNK_TIME:
+                    self._chunk *= 2
+                elif self._chunk > 1:
+                    self._chunk //= 2
+        finally:
+            if pool is not None:
+                pool.shutdown()
+
+
+def predict_labels(
+    problem: KernelProblem, pack: Pack, w: np.ndarray, n_jobs: int = 1
+) -> np.ndarray:
+    """The flat labels that maximise <w, phi> for each example."""
+    shard = Shard(problem, pack, n_jobs)
+    labels = np.empty(len(pack.truth), pack.truth.dtype)
+    shard.oracle(w, PREDICT, labels, shard.everyone)
+    return labels
+
+
+def n_threads(n_jobs: int | None) -> int:
+    """``n_jobs`` as scikit-learn reads it: -1 is all cores, -2 all but one, None is 1."""
+    if n_jobs is None:
+        return 1
+    cores = os.cpu_count() or 1
+    return max(1, cores + 1 + n_jobs) if n_jobs < 0 else max(1, n_jobs)
+
+
+def _say_compiling() -> None:
+    """One line, when compiling takes long enough for a user to wonder."""
+    print("maxmargin: compiling (once on this machine, a few seconds)", file=sys.stderr, flush=True)

@@ -1,0 +1,121 @@
+"""The training loop, the only one: stopping, clock, history, callbacks, interruption.
+
+A solver is a frozen dataclass of options with three methods:
+
+``init(task) -> state``
+    Everything that changes during training lives in the state.
+``step_once(task, state) -> (w, primal, dual)``
+    One iteration. ``w`` is a point whose primal a complete oracle pass has just told, or None;
+    ``dual`` is the value of a feasible dual point.
+``planes(state) -> int``
+    The size of its working set.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..objective import gap_target
+from ..result import Callback, Record, Result, Status, Stop
+from .task import Clock, Task, TimeUp
+
+#: So many iterations without any progress at all are rounding errors.
+STALLED_AFTER = 30
+
+
+class Solver(Protocol):
+    """What the loop needs of a solver."""
+
+    name: str
+
+    def slots(self, task: Task) -> int: ...
+
+    def init(self, task: Task) -> Any: ...
+
+    def step_once(self, task: Task, state: Any) -> tuple[np.ndarray | None, float, float]: ...
+
+    def planes(self, state: Any) -> int: ...
+
+
+class Certificate:
+    """The best primal point and the best dual value seen: the optimum lies between them."""
+
+    def __init__(self) -> None:
+        self.w: np.ndarray | None = None
+        self.primal = np.inf
+        self.dual = -np.inf
+        self.idle = 0
+
+    def update(self, w: np.ndarray | None, primal: float, dual: float) -> None:
+        """Keep what is better; count the iterations in which nothing was."""
+        self.idle += 1
+        if w is not None and primal < self.primal:
+            self.w, self.primal, self.idle = w, primal, 0
+        if dual > self.dual:
+            self.dual, self.idle = dual, 0
+
+    @property
+    def gap(self) -> float:
+        """P - D of the best points; rounding may not make it negative."""
+        return max(self.primal - self.dual, 0.0)
+
+
+def solve(solver: Solver, task: Task, stop: Stop, callbacks: Iterable[Callback] = ()) -> Result:
+    """Train until the certificate meets ``tol``, or one of the limits is reached.
+
+    Ctrl-C and the time limit end training at once, between two chunks of examples, and the last
+    certified point is returned. Before the first pass there is none: a time limit waits for it,
+    and Ctrl-C is passed on.
+    """
+    clock = Clock(stop.max_time)
+    best = Certificate()
+    history: list[Record] = []
+    state = solver.init(task)
+    target = gap_target(stop.tol, task.C, task.n)
+    status = Status.MAX_ITER
+    try:
+        for iteration in range(1, stop.max_iter + 1):
+            best.update(*solver.step_once(task, state))
+            history.append(_record(iteration, clock, task, best, solver.planes(state)))
+            with clock.pause():
+                wants_stop = [callback(history[-1], state) for callback in callbacks]
+            if best.gap <= target:
+                status = Status.CONVERGED
+                break
+            if best.idle >= STALLED_AFTER:
+                status = Status.STALLED
+                break
+            if any(wants_stop):
+                status = Status.CALLBACK
+                break
+            task.shard.check = clock.check
+            clock.check()
+    except TimeUp:
+        status = Status.MAX_TIME
+    except KeyboardInterrupt:
+        if best.w is None or threading.current_thread() is not threading.main_thread():
+            raise
+        status = Status.INTERRUPTED
+    assert best.w is not None
+    return Result(
+        w=best.w,
+        primal=best.primal,
+        dual=best.dual,
+        gap=best.gap,
+        status=status,
+        n_iter=len(history),
+        n_oracle=task.shard.n_oracle,
+        time=clock.time(),
+        history=history,
+        shares=dict(task.shares),
+    )
+
+
+def _record(iteration: int, clock: Clock, task: Task, best: Certificate, planes: int) -> Record:
+    return Record(
+        iteration, clock.time(), task.shard.n_oracle, best.primal, best.dual, best.gap, planes
+    )

@@ -1,0 +1,151 @@
+"""The cutting-plane model of the risk: its planes, their Gram matrix and its dual solution.
+
+Everything here is divided by n, the sum of the weights: a cut is ``(g/n, l/n)``, ``N = C n``,
+
+    w = N sum_t beta_t g_t,    D = N sum_t beta_t l_t - 1/2 |w|^2,    xi = max_t l_t - <w, g_t>
+
+so that losses, violations and tolerances are in units of the loss of one example.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .qp import solve_simplex_qp
+
+#: A plane is stored sparse when fewer of its entries are non-zero than one in so many.
+SPARSE_BELOW = 3
+
+#: A plane leaves the bundle after so many QPs in which its dual was zero (paper 000, section 4).
+IDLE_QPS = 50
+
+
+class Plane(NamedTuple):
+    """A vector of length dim, dense (``index`` is None) or by its non-zeros."""
+
+    index: np.ndarray | None
+    value: np.ndarray
+
+    @classmethod
+    def of(cls, g: np.ndarray) -> Plane:
+        """Whichever form is smaller."""
+        index = np.flatnonzero(g)
+        if SPARSE_BELOW * len(index) >= len(g):
+            return cls(None, g)
+        return cls(index.astype(np.int32) if len(g) < 2**31 else index, g[index])
+
+    def dot(self, v: np.ndarray) -> float:
+        """<plane, v> of a dense v."""
+        return float(self.value @ (v if self.index is None else v[self.index]))
+
+    def add_to(self, out: np.ndarray, scale: float) -> None:
+        """out += scale * plane."""
+        if self.index is None:
+            out += scale * self.value
+        else:
+            out[self.index] += scale * self.value
+
+
+class Bundle:
+    """The cuts of the working set W, with the dual solution ``beta`` of the QP over them.
+
+    The truth is the first cut, ``(0, 0)``: with it the duals sum to one.
+    """
+
+    def __init__(self, dim: int, N: float):
+        self.N = N
+        self.planes = [Plane(np.empty(0, np.int32), np.empty(0))]
+        self.loss = np.zeros(1)
+        self.gram = np.zeros((1, 1))
+        self.beta = np.ones(1)
+        self.idle = np.zeros(1, np.int64)
+        self.w = np.zeros(dim)
+        self.dual = 0.0
+
+    def __len__(self) -> int:
+        return len(self.planes) - 1
+
+    def violation(self, g: np.ndarray, loss: float) -> float:
+        """By how much the cut exceeds the model at the model's own solution w."""
+        return loss - float(self.w @ g) - self.slack()
+
+    def slack(self) -> float:
+        """xi: the value of the model at w."""
+        return float((self.loss - self.N * (self.gram @ self.beta)).max())
+
+    def add(self, g: np.ndarray, loss: float) -> None:
+        """Put a cut into the working set; the Gram matrix grows by one row."""
+        row = np.array([plane.dot(g) for plane in self.planes] + [float(g @ g)])
+        m = len(self.planes)
+        gram = np.empty((m + 1, m + 1))
+        gram[:m, :m] = self.gram
+        gram[m] = gram[:, m] = row
+        self.gram = gram
+        self.planes.append(Plane.of(g))
+        self.loss = np.append(self.loss, loss)
+        self.beta = np.append(self.beta, 0.0)
+        self.idle = np.append(self.idle, 0)
+
+    def solve(self, tol: float) -> None:
+        """Solve the QP to ``tol``, from the last solution; drop what has long been idle."""
+        self.beta = solve_simplex_qp(self.gram, self.loss, self.N, self.beta, tol)
+        self.idle = np.where(self.beta > 0, 0, self.idle + 1)
+        self._drop((self.idle > IDLE_QPS) & (np.arange(len(self.beta)) > 0))
+        self.w = np.zeros_like(self.w)
+        for plane, beta in zip(self.planes, self.beta, strict=True):
+            if beta > 0:
+                plane.add_to(self.w, self.N * beta)
+        self.dual = self.N * float(self.beta @ self.loss) - 0.5 * float(self.w @ self.w)
+
+    def _drop(self, out: np.ndarray) -> None:
+        """Remove cuts; their duals are zero, so the solution stays."""
+        if not out.any():
+            return
+        keep = np.flatnonzero(~out)
+        self.planes = [self.planes[t] for t in keep]
+        self.gram = self.gram[np.ix_(keep, keep)]
+        self.loss, self.beta, self.idle = self.loss[keep], self.beta[keep], self.idle[keep]
+
+
+class LineSearch:
+    """The variant without a QP (paper 000, remark after theorem 5): one aggregated cut.
+
+    Adding a cut moves w along the segment to it, by an exact line search on the dual.
+    """
+
+    def __init__(self, dim: int, N: float):
+        self.N = N
+        self.w = np.zeros(dim)
+        self.loss = 0.0
+        self.dual = 0.0
+        self._new: tuple[np.ndarray, float] | None = None
+
+    def __len__(self) -> int:
+        return 1
+
+    def violation(self, g: np.ndarray, loss: float) -> float:
+        """By how much the cut exceeds the aggregated one at w."""
+        return loss - float(self.w @ g) - self.slack()
+
+    def slack(self) -> float:
+        """The value of the aggregated cut at w."""
+        return self.loss - float(self.w @ self.w) / self.N
+
+    def add(self, g: np.ndarray, loss: float) -> None:
+        """The cut towards which the next ``solve`` moves."""
+        self._new = (g, loss)
+
+    def solve(self, tol: float) -> None:
+        """w = (1 - step) w + step N g with the step that maximises the dual."""
+        if self._new is None:
+            return
+        g, loss = self._new
+        move = self.N * g - self.w
+        slope = self.N * (loss - self.loss) - float(self.w @ move)
+        curvature = float(move @ move)
+        step = min(1.0, slope / curvature) if slope > 0 and curvature > 0 else 0.0
+        self.w = self.w + step * move
+        self.loss += step * (loss - self.loss)
+        self.dual = self.N * self.loss - 0.5 * float(self.w @ self.w)

@@ -1,0 +1,102 @@
+"""How an iteration makes its cut: from the caches, from some oracle calls, from all of them.
+
+The attempts come in the order of their cost, and the first cut that is violated enough is taken.
+Only the last one, in which every example's oracle was asked at this very w, tells P(w).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from ..loops import Cache
+from .task import Task
+
+
+class Cut(NamedTuple):
+    """An aggregated plane ``(g, l)``, divided by n, and its value at the w it was made for.
+
+    ``complete`` says that each example gave its most violated plane, so that ``hinge`` is
+    ``sum_i weight_i H_i(w) / n``.
+    """
+
+    g: np.ndarray
+    loss: float
+    hinge: float
+    complete: bool
+
+
+class CutMaker:
+    """Makes cuts for one-slack training; owns the per-example caches.
+
+    Parameters
+    ----------
+    task : Task
+    slots : int
+        Outputs cached for each example.
+    share : float
+        Part of the examples whose oracle is asked first.
+    select : {"cyclic", "gain"}
+        Which: the next ones of a fixed random order, or half of them where the oracle last
+        improved most on the cache.
+    """
+
+    def __init__(self, task: Task, slots: int, share: float, select: str):
+        self.task = task
+        self.cache: Cache | None = task.shard.new_cache(slots) if slots else None
+        self.labels = task.shard.new_labels()
+        self.recalled = np.zeros(task.shard.n)
+        self.gain = np.full(task.shard.n, np.inf)
+        self.batch = max(1, round(share * task.shard.n))
+        self.select = select
+        self.cycle = task.random.permutation(task.shard.n)
+        self.now = 0
+
+    def attempts(self, w: np.ndarray) -> Iterator[Cut]:
+        """Cuts at w, each better founded and more expensive than the one before."""
+        shard, mode = self.task.shard, self.task.mode
+        self.now += 1
+        if self.cache is not None:
+            if self.now > 1:
+                with self.task.share("cache"):
+                    self.recalled = shard.recall(w, mode, self.cache, self.now, self.labels)
+                yield self._collect(w, complete=False)
+            if self.batch < shard.n:
+                chosen = self._choose()
+                self._ask(w, chosen)
+                yield self._collect(w, complete=False, asked=chosen)
+                self._ask(w, np.setdiff1d(shard.everyone, chosen, assume_unique=True))
+                yield self._collect(w, complete=True, asked=shard.everyone)
+                return
+        self._ask(w, shard.everyone)
+        yield self._collect(w, complete=True, asked=shard.everyone)
+
+    def _ask(self, w: np.ndarray, order: np.ndarray) -> None:
+        """Lines 5 to 7 of Algorithms 3 and 4."""
+        with self.task.share("oracle"):
+            self.task.shard.oracle(w, self.task.mode, self.labels, order)
+
+    def _collect(self, w: np.ndarray, complete: bool, asked: np.ndarray | None = None) -> Cut:
+        """Sum the planes of the present labels; keep the new ones in the caches."""
+        shard, n = self.task.shard, self.task.n
+        with self.task.share("planes"):
+            g, loss, value = shard.collect(w, self.task.mode, self.labels)
+        if self.cache is not None and asked is not None:
+            with self.task.share("cache"):
+                shard.remember(self.labels, value, self.recalled, self.cache, self.now, asked)
+                self.gain[asked] = value[asked] - self.recalled[asked]
+                self.recalled = value
+        return Cut(g / n, loss / n, float(shard.pack.weight @ value) / n, complete)
+
+    def _choose(self) -> np.ndarray:
+        """The examples to ask first."""
+        size = self.batch if self.select == "cyclic" else self.batch - self.batch // 2
+        chosen = self.cycle[:size]
+        self.cycle = np.roll(self.cycle, -size)
+        if self.select == "gain":
+            rest = self.cycle[: len(self.cycle) - size]
+            best = np.argsort(-self.gain[rest], kind="stable")[: self.batch - size]
+            chosen = np.concatenate([chosen, rest[best]])
+        return chosen

@@ -1,0 +1,73 @@
+"""What a solver works on: the examples, the constants of the objective, and the clock."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..shard import Shard
+
+
+class TimeUp(Exception):
+    """max_time has passed."""
+
+
+class Clock:
+    """The solver's own time: it stands still while others work (callbacks, drawing)."""
+
+    def __init__(self, max_time: float | None = None):
+        self.max_time = max_time
+        self._start = time.perf_counter()
+        self._paused = 0.0
+
+    def time(self) -> float:
+        """Seconds since the start, pauses left out."""
+        return time.perf_counter() - self._start - self._paused
+
+    def check(self) -> None:
+        """Raise TimeUp when the limit has passed."""
+        if self.max_time is not None and self.time() > self.max_time:
+            raise TimeUp
+
+    @contextmanager
+    def pause(self) -> Iterator[None]:
+        """Time inside does not count."""
+        start = time.perf_counter()
+        yield
+        self._paused += time.perf_counter() - start
+
+
+@dataclass
+class Task:
+    """One training problem, as a solver sees it."""
+
+    shard: Shard
+    C: float
+    mode: int
+    tol: float
+    random: np.random.RandomState
+    cache: int
+    shares: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def n(self) -> float:
+        """The number of examples: the sum of their weights."""
+        return self.shard.total_weight
+
+    @property
+    def N(self) -> float:
+        """C n, the scale of gaps: training stops when gap <= tol N."""
+        return self.C * self.n
+
+    @contextmanager
+    def share(self, kind: str) -> Iterator[None]:
+        """Count the time inside as work of this kind."""
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.shares[kind] = self.shares.get(kind, 0.0) + time.perf_counter() - start

@@ -1,0 +1,147 @@
+"""``train``: from a problem and its examples to a certified result. The estimators call it too."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from .errors import DataError
+from .objective import check_positive
+from .problem import MODES, as_kernel_problem
+from .result import Callback, Result, Stop
+from .shard import Shard
+
+
+def train(
+    problem: Any,
+    X: Any,
+    Y: Any,
+    *,
+    C: float = 1.0,
+    solver: Any = "auto",
+    tol: float = 1e-2,
+    rescaling: str = "margin",
+    sample_weight: Any = None,
+    max_iter: int = 10_000,
+    max_time: float | None = None,
+    n_jobs: int | None = 1,
+    random_state: Any = 0,
+    callbacks: Iterable[Callback] = (),
+    verbose: int = 0,
+) -> Result:
+    """Minimise 1/2 |w|^2 + C sum_i weight_i H_i(w).
+
+    Parameters
+    ----------
+    problem : Problem or KernelProblem
+    X, Y : sequences
+        Inputs and true outputs.
+    C : float
+        Weight of the sum of losses against the regulariser.
+    solver : str or solver object
+        "auto", "one-slack", or an object such as ``mm.OneSlack(cache=10)``.
+    tol : float
+        Stop when P/(C n) is certified to be within ``tol`` of its minimum, in units of loss.
+    rescaling : {"margin", "slack"}
+    sample_weight : array (n,), optional
+        Weights >= 0 of the examples.
+    max_iter, max_time : int, float (seconds)
+        Limits; the best point so far is returned with its certificate.
+    n_jobs : int
+        Threads for the oracles of compiled problems. The result does not depend on it.
+    random_state : int or RandomState
+    callbacks : iterable of callables
+        ``callback(record, state)`` after each iteration; a true return value stops training.
+    verbose : int
+        1 draws a progress bar on stderr.
+
+    Returns
+    -------
+    Result
+    """
+    start = time.perf_counter()
+    kernel_problem = as_kernel_problem(problem)
+    weight = check_examples(X, Y, sample_weight)
+    pack = kernel_problem.pack(X, Y, weight)
+    shard = Shard(kernel_problem, pack, 1 if n_jobs is None else n_jobs)
+    stop = check_stop(tol, max_iter, max_time)
+    result = train_shard(
+        shard, kernel_problem.cache, C, solver, stop, rescaling, random_state, callbacks, verbose
+    )
+    result.prepare_time = time.perf_counter() - start - result.time - result.compile_time
+    return result
+
+
+def train_shard(
+    shard: Shard,
+    cache: int,
+    C: float,
+    solver: Any,
+    stop: Stop,
+    rescaling: str = "margin",
+    random_state: Any = 0,
+    callbacks: Iterable[Callback] = (),
+    verbose: int = 0,
+) -> Result:
+    """Train on packed examples; ``cache`` is the problem's default number of cached outputs."""
+    from .solvers import Task, get_solver, solve
+
+    if rescaling not in MODES:
+        raise DataError(f"rescaling is 'margin' or 'slack', got {rescaling!r}")
+    task = Task(
+        shard, check_positive("C", C), MODES[rescaling], stop.tol, random(random_state), cache
+    )
+    chosen = get_solver(solver)
+    compile_time = shard.warm_up(task.mode, chosen.slots(task))
+    callbacks = list(callbacks)
+    if verbose:
+        from .progress import ProgressBar
+
+        with ProgressBar(task, stop) as bar:
+            result = solve(chosen, task, stop, [*callbacks, bar])
+    else:
+        result = solve(chosen, task, stop, callbacks)
+    result.compile_time = compile_time
+    return result
+
+
+def check_examples(X: Any, Y: Any, sample_weight: Any) -> np.ndarray | None:
+    """Lengths agree and weights are usable."""
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    if n == 0:
+        raise DataError("X is empty: training needs at least one example")
+    if len(Y) != n:
+        raise DataError(f"X has {n} examples and Y has {len(Y)}: the lengths must agree")
+    if sample_weight is None:
+        return None
+    weight = np.asarray(sample_weight, np.float64)
+    if weight.shape != (n,):
+        raise DataError(f"sample_weight has shape {weight.shape}, expected ({n},)")
+    bad = ~np.isfinite(weight) | (weight < 0)
+    if bad.any():
+        i = int(np.flatnonzero(bad)[0])
+        raise DataError(f"sample_weight[{i}] is {weight[i]}: weights are finite and >= 0")
+    if not weight.any():
+        raise DataError("all sample weights are zero: nothing to learn from")
+    return weight
+
+
+def check_stop(tol: float, max_iter: int, max_time: float | None) -> Stop:
+    """Limits as the training loop reads them."""
+    if isinstance(max_iter, bool) or int(max_iter) != max_iter or max_iter < 1:
+        raise DataError(f"max_iter is an integer >= 1, got {max_iter!r}")
+    if max_time is not None:
+        max_time = check_positive("max_time", max_time)
+    return Stop(check_positive("tol", tol), int(max_iter), max_time)
+
+
+def random(random_state: Any) -> np.random.RandomState:
+    """The RandomState of a seed, of None or of itself."""
+    if isinstance(random_state, np.random.RandomState):
+        return random_state
+    if isinstance(random_state, np.random.Generator):
+        return np.random.RandomState(random_state.integers(2**32))
+    return np.random.RandomState(random_state)

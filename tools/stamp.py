@@ -1,0 +1,36 @@
+"""Write the hash of the kernel sources into compiled.py.
+
+numba's disk cache looks only at the file that defines a function: this makes that file change
+whenever a kernel that is compiled into it does.
+"""
+
+import hashlib
+import re
+import sys
+from pathlib import Path
+
+PACKAGE = Path(__file__).parent.parent / "src" / "maxmargin"
+COMPILED = PACKAGE / "compiled.py"
+LINE = re.compile(r'^SOURCES = "[0-9a-f]*"$', re.MULTILINE)
+
+
+def source_hash() -> str:
+    """Hash of every file whose functions are compiled into the bindings."""
+    sources = [PACKAGE / "linalg.py", PACKAGE / "loops.py", PACKAGE / "problem.py"]
+    sources += sorted((PACKAGE / "problems").glob("*.py"))
+    return hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]
+
+
+def main() -> int:
+    """Stamp the file; the exit code is 1 when it had to change, as pre-commit expects."""
+    text = COMPILED.read_text()
+    stamped = LINE.sub(f'SOURCES = "{source_hash()}"', text)
+    if stamped == text:
+        return 0
+    COMPILED.write_text(stamped)
+    print("stamped", COMPILED.name)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
