@@ -22,7 +22,7 @@ from maxmargin.io.svmlight import MAX_INDEX, _blocks, _Parser, atomic_file
 
 SRC = str(Path(__file__).parents[1] / "src")
 quick = settings(
-    max_examples=200,
+    max_examples=120,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
@@ -306,9 +306,11 @@ def test_unreadable_paths(tmp_path, monkeypatch):
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 sparse_rows = st.lists(
-    st.tuples(st.integers(-(2**63), 2**63 - 1), st.dictionaries(st.integers(1, 10**6), finite)),
+    st.tuples(
+        st.integers(-(2**63), 2**63 - 1), st.dictionaries(st.integers(1, 10**6), finite, max_size=5)
+    ),
     min_size=1,
-    max_size=20,
+    max_size=5,
 )
 
 
@@ -322,22 +324,24 @@ def test_round_trip(write, rows, blank, end):
     X, y = read_svmlight(write(end.join(lines)))
     assert y.tolist() == [target for target, _ in rows]
     assert X.shape[1] == max((max(features, default=0) for _, features in rows), default=0)
-    for row, (_, features) in zip(X, rows, strict=True):
-        assert row.indices.tolist() == [i - 1 for i in sorted(features)]
-        assert list(map(repr, row.data.tolist())) == [repr(v) for _, v in sorted(features.items())]
+    assert np.diff(X.indptr).tolist() == [len(features) for _, features in rows]
+    expected = [item for _, features in rows for item in sorted(features.items())]
+    assert (X.indices + 1).tolist() == [i for i, _ in expected]
+    assert list(map(repr, X.data.tolist())) == [repr(v) for _, v in expected]
 
 
+odd_tokens = """
+    1 2 -1 earn é 1:2 2:0.5 3:-1e3 7:7 10:1 +4:+4 qid:1 qid:2 sid:1 cost:2 # #3:4 0:1 1:nan
+    5:1e400 3: :4 : 1:1:1 1_0:1 2:1_0 4e0:1 99999999999999999999:1
+"""
 token = st.one_of(
-    st.sampled_from(
-        "1 2 -1 earn 1:2 2:0.5 3:-1e3 10:1 7:7 qid:1 qid:2 sid:1 cost:2 0:1 1:nan 3: :4 1:1:1".split()
-        + ["5:1e400", "1_0:1", "2:1_0", "+4:+4", "4e0:1", "é", "#", "# 3:4", "9" * 20 + ":1", ":"]
-    ),
+    st.sampled_from(odd_tokens.split()),
     st.text(alphabet="0123456789.eE+-:_# \tqid", max_size=8),
 )
 messy_line = st.lists(token, max_size=6).map(" ".join)
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=600, deadline=None)
 @given(st.lists(messy_line, max_size=3), st.booleans(), st.sampled_from([np.float64, np.float32]))
 def test_fast_and_careful_path_agree(lines, drop_unseen, dtype):
     limit = 5 if drop_unseen else MAX_INDEX
@@ -355,7 +359,7 @@ def test_fast_path_takes_ordinary_files(data):
             st.tuples(
                 st.sampled_from(["1", "-1", "earn"]),
                 st.sampled_from(["", " qid:12"]),
-                st.dictionaries(st.integers(1, 99), finite),
+                st.dictionaries(st.integers(1, 99), finite, max_size=5),
                 st.sampled_from(["", " ", " # word", "\r"]),
             ),
             max_size=5,
@@ -406,15 +410,16 @@ def test_errors_survive_pickle():
 def test_scipy_is_imported_only_by_a_reader():
     program = (
         "import sys, maxmargin.io as io\n"
-        "assert 'numpy' not in sys.modules or 'maxmargin.linalg' in sys.modules, 'numpy'\n"
+        "assert 'numpy' not in sys.modules\n"
         "io.read_svmlight, io.read_container\n"
-        "assert 'scipy' not in sys.modules, 'scipy'\n"
-        "assert 'numba' not in sys.modules, 'numba'\n"
+        "assert 'numpy' in sys.modules\n"
+        "assert not {'scipy', 'numba', 'sklearn'} & sys.modules.keys()\n"
     )
     # The package itself is stood in for, so that only what maxmargin.io imports is seen.
     stand_in = (
         "import sys, types\n"
         "package = types.ModuleType('maxmargin')\n"
+        "package.__version__ = '0'\n"
         f"package.__path__ = [{os.path.join(SRC, 'maxmargin')!r}]\n"
         "sys.modules['maxmargin'] = package\n"
     )
@@ -478,7 +483,7 @@ def test_a_full_disk(tmp_path, monkeypatch, call):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(call, full)
-    with pytest.raises(MaxMarginError, match="out.txt: cannot be written: No space left"):
+    with pytest.raises(MaxMarginError, match=r"out\.txt: cannot be written: No space left"):
         write_lines_atomic(tmp_path / "out.txt", ["1"])
     assert os.listdir(tmp_path) == []
 
@@ -488,7 +493,7 @@ def test_unwritable_places(tmp_path, monkeypatch):
     with pytest.raises(MaxMarginError, match="cannot be written: No such file") as caught:
         write_lines_atomic(missing, ["1"])
     assert str(missing) in str(caught.value)
-    with pytest.raises(MaxMarginError, match="cannot be written: .*directory"):
+    with pytest.raises(MaxMarginError, match=r"cannot be written: .*directory"):
         write_lines_atomic(tmp_path, ["1"])
     assert os.listdir(tmp_path) == []
 
@@ -496,9 +501,11 @@ def test_unwritable_places(tmp_path, monkeypatch):
         raise PermissionError(errno.EACCES, "Permission denied")
 
     monkeypatch.setattr("builtins.open", denied)
-    with pytest.raises(ModelFileError, match="cannot be written: Permission denied"):
-        with atomic_file(tmp_path / "x", ModelFileError):
-            pass
+    with (
+        pytest.raises(ModelFileError, match="cannot be written: Permission denied"),
+        atomic_file(tmp_path / "x", ModelFileError),
+    ):
+        pass
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")

@@ -20,11 +20,11 @@ import re
 import stat
 import struct
 import zipfile
-from importlib import metadata
 from typing import Any, BinaryIO
 
 import numpy as np
 
+from .. import __version__
 from ..errors import ModelFileError
 from .svmlight import atomic_file
 
@@ -94,11 +94,7 @@ def _storable(name: str, array: Any) -> np.ndarray:
 
 
 def _meta_bytes(meta: dict[str, Any], specs: dict[str, Any]) -> bytes:
-    try:
-        version = metadata.version("maxmargin")
-    except metadata.PackageNotFoundError:
-        version = "unknown"
-    header = {"format": FORMAT, "version": VERSION, "maxmargin": version}
+    header = {"format": FORMAT, "version": VERSION, "maxmargin": __version__}
     try:
         text = json.dumps({**header, "meta": meta, "arrays": specs}, indent=1, allow_nan=False)
         faithful = json.loads(text)["meta"] == meta
@@ -150,12 +146,11 @@ def read_container(path: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         zipfile.BadZipFile,
         struct.error,
         EOFError,
-        KeyError,
         ValueError,
         OverflowError,
         RuntimeError,  # includes NotImplementedError, for zip features, and RecursionError
     ) as error:
-        raise ModelFileError(f"{name}: is damaged: {error}") from error
+        raise ModelFileError(f"{name}: is damaged: {str(error) or type(error).__name__}") from error
 
 
 def _check_frame(file: BinaryIO) -> int:
@@ -351,7 +346,10 @@ def _labels_from_json(description: Any) -> Any:
             return tuple(_labels_from_json(item) for item in items)
         case {"scalar": "U", "value": str(value)}:
             return np.str_(value)
-        case {"scalar": str(descr), "value": value} if _DTYPE.fullmatch(descr) and "U" not in descr:
+        case {
+            "scalar": str(descr),
+            "value": bool() | int() | float() | {"float": str()} as value,
+        } if _DTYPE.fullmatch(descr) and "U" not in descr:
             return np.dtype(descr).type(_labels_from_json(value))
         case {"array": str(descr), "values": list(values)} if _is_label_dtype(descr, len(values)):
             return _label_array(descr, [_labels_from_json(value) for value in values])

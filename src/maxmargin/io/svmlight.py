@@ -423,13 +423,10 @@ def _labels(rows: _Rows, name: str) -> np.ndarray:
 
 def _to_number(text: bytes) -> int | float | None:
     """The number that a target stands for, an int if it is integral; None if it is a word."""
-    value = _to_float(text)
-    if value is None or not abs(value) < 2**63:
-        return value
-    integer = _to_int(text)
-    if integer is not None:
-        return integer
-    return int(value) if value.is_integer() else value
+    value, integer = _to_float(text), _to_int(text)
+    if integer is None and value is not None and value.is_integer():
+        integer = int(value)
+    return integer if integer is not None and -(2**63) <= integer < 2**63 else value
 
 
 def write_lines_atomic(path: Any, lines: Iterable[str]) -> None:

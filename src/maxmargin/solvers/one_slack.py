@@ -20,7 +20,7 @@ from .task import Task
 CACHED_ENOUGH = 0.1
 
 #: The QP is solved to this part of the present gap.
-QP_PRECISION = 0.1
+QP_PRECISION = 0.01
 
 
 @dataclass

@@ -2,10 +2,11 @@
 
     maximise   l.beta - N/2 beta' G beta      over beta >= 0, sum(beta) = 1
 
-An active-set method in the manner of Wolfe's nearest-point algorithm: solve the QP on the support
-as if nothing else existed, step back to the simplex where the solution leaves it, and bring in the
-cut that is violated most. It starts from the last solution (one new cut means few changes), stops
-as soon as no cut is violated by more than ``tol``, and its zeros are exact.
+An active-set method in the manner of Wolfe's nearest-point algorithm: Newton steps on the support
+as if nothing else existed, cut short where they would leave the simplex, until the support is
+solved; then the cut that is violated most comes in. It starts from the last solution (one new cut
+means few changes), stops as soon as no cut is violated by more than ``tol``, and its zeros are
+exact.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 #: Added to the diagonal, relative to its mean: the Gram matrix of cuts becomes singular.
-RIDGE = 1e-13
+RIDGE = 1e-12
 
 
 def solve_simplex_qp(
@@ -41,49 +42,51 @@ def solve_simplex_qp(
     """
     beta = beta.copy()
     free = beta > 0
-    worst = -1
-    for _ in range(50 + 20 * len(loss)):
-        target = _solve_free(G, loss, N, free)
-        while target[free].min() <= 0:
-            _step_back(beta, free, target)
-            target = _solve_free(G, loss, N, free)
-        if worst >= 0 and not free[worst]:
-            break  # it left at once: the rest is rounding
-        beta = target
+    hopeless = np.zeros(len(beta), bool)
+    rounding = 1e-14 * max(1.0, np.abs(loss).max())
+    for _ in range(100 + 30 * len(beta)):
         value = loss - N * (G @ beta)
-        worst = int(np.argmax(np.where(free, -np.inf, value)))
-        if free.all() or value[worst] - value @ beta <= tol:
+        level = float(value @ beta)
+        if np.abs(value[free] - level).max() > max(0.1 * tol, rounding):
+            before = free.copy()
+            moved = _move(G, N, beta, free, value - level)
+            # A cut that has to leave before anything moved: to ask for it again is a circle.
+            hopeless = np.zeros_like(free) if moved else hopeless | (before & ~free)
+            continue
+        excess = np.where(free | hopeless, -np.inf, value - level)
+        worst = int(np.argmax(excess))
+        if excess[worst] <= max(tol, rounding):
             break
         free[worst] = True
     return beta / beta.sum()
 
 
-def _solve_free(G: np.ndarray, loss: np.ndarray, N: float, free: np.ndarray) -> np.ndarray:
-    """The maximum over sum(beta) = 1 and beta = 0 outside ``free``, signs ignored."""
+def _move(
+    G: np.ndarray, N: float, beta: np.ndarray, free: np.ndarray, excess: np.ndarray
+) -> bool:
+    """One Newton step on the support, as far as the simplex allows, in place.
+
+    The ridge makes it a proximal step: it bends the way, not the place where the steps end.
+    What reaches 0 leaves the support. Returns whether beta moved.
+    """
     K = N * G[np.ix_(free, free)]
     diagonal = np.einsum("ii->i", K)
     ridge = RIDGE * (N * np.trace(G) / len(G) or 1.0)
-    right = np.column_stack([loss[free], np.ones(len(K))])
+    right = np.column_stack([excess[free], np.ones(len(K))])
     while True:
         diagonal += ridge
         try:
-            by_loss, by_one = cho_solve(cho_factor(K, lower=True), right).T
+            by_excess, by_one = cho_solve(cho_factor(K, lower=True), right).T
             break
         except LinAlgError:
             ridge *= 100
-    beta = np.zeros(len(loss))
-    beta[free] = by_loss - by_one * ((by_loss.sum() - 1) / by_one.sum())
-    return beta
-
-
-def _step_back(beta: np.ndarray, free: np.ndarray, target: np.ndarray) -> None:
-    """Move beta towards target as far as the simplex allows; what reaches 0 leaves the support."""
-    falls = free & (target <= 0)
-    ratio = np.full(len(beta), np.inf)
-    fall = np.maximum(beta[falls] - target[falls], np.finfo(float).tiny)
-    ratio[falls] = beta[falls] / fall
-    step = ratio.min()
-    beta[free] += step * (target[free] - beta[free])
-    gone = ratio <= step
-    beta[gone] = 0.0
-    free[gone] = False
+    direction = by_excess - by_one * (by_excess.sum() / by_one.sum())
+    inside = beta[free]
+    room = np.full(len(inside), np.inf)
+    falls = direction < 0
+    room[falls] = -inside[falls] / direction[falls]
+    step = min(1.0, room.min())
+    inside = np.where(room <= step, 0.0, inside + step * direction)
+    beta[free] = inside / inside.sum()
+    free[free] = inside > 0
+    return bool(step > 0)

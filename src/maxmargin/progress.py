@@ -1,0 +1,183 @@
+"""Progress of training on stderr: a live display on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress_bar import ProgressBar as Bar
+from rich.table import Table
+from rich.text import Text
+
+from .objective import gap_target
+from .result import Record, Stop
+from .solvers.task import Task
+
+#: Redraws a second of the live display.
+REDRAWS = 4
+
+#: Seconds to the first plain line; each later interval is twice as long, up to the second number.
+FIRST_LINE, LONGEST_INTERVAL = 2.0, 600.0
+
+#: Iterations to see before the remaining time is estimated, over at least so many seconds.
+EVIDENCE, EVIDENCE_TIME = 8, 0.5
+
+
+class ProgressBar:
+    """A context manager, and a callback of the training loop, that tells how far training is.
+
+    Parameters
+    ----------
+    task : Task
+    stop : Stop
+        The limits: they bound the estimate of the remaining time.
+    """
+
+    def __init__(self, task: Task, stop: Stop):
+        self.forecast = Forecast(gap_target(stop.tol, task.C, task.n), stop)
+        self.console = Console(stderr=True, highlight=False)
+        self.live: Live | None = None
+        self.start = time.monotonic()
+        self.interval = FIRST_LINE
+        self.next_line = self.start + self.interval
+
+    def __enter__(self) -> Self:
+        # rich counts a file as a terminal when colours are forced; redrawing needs a real one.
+        if sys.stderr.isatty() and not self.console.is_dumb_terminal:
+            self.live = Live(
+                console=self.console,
+                get_renderable=self._render,
+                refresh_per_second=REDRAWS,
+            )
+            self.live.start()
+        return self
+
+    def __call__(self, record: Record, state: Any) -> None:
+        """Take note of an iteration. The live display draws itself, at its own pace."""
+        self.forecast.add(record)
+        if self.live is None and time.monotonic() >= self.next_line:
+            self._print_line()
+            self.interval = min(2 * self.interval, LONGEST_INTERVAL)
+            self.next_line = time.monotonic() + self.interval
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self.live is not None:
+            self.live.stop()
+        elif self.forecast.records:
+            self._print_line()
+
+    def _render(self) -> Group | Text:
+        if not self.forecast.records:
+            return Text(f"first pass over the examples, {self._elapsed()} elapsed")
+        bar = Table.grid(padding=(0, 1))
+        bar.add_row(
+            Bar(1.0, self.forecast.fraction(), width=24), " · ".join(self._state() + self._times())
+        )
+        return Group(bar, Text(" · ".join(self._values()), style="dim"))
+
+    def _print_line(self) -> None:
+        print("maxmargin:", ", ".join(self._values() + self._state() + self._times()),
+              file=sys.stderr, flush=True)  # fmt: skip
+
+    def _state(self) -> list[str]:
+        last, target = self.forecast.records[-1], self.forecast.target
+        return [f"gap {last.gap / target:.3g} x target" if last.gap > target else "gap within tol"]
+
+    def _times(self) -> list[str]:
+        left = self.forecast.time_left()
+        return [f"{self._elapsed()} elapsed"] + ([f"{left} left"] if left else [])
+
+    def _values(self) -> list[str]:
+        last = self.forecast.records[-1]
+        return [
+            f"iteration {last.iteration:,}",
+            f"primal {last.primal:.6g}",
+            f"dual {last.dual:.6g}",
+            f"{last.n_oracle:,} oracle calls",
+        ]
+
+    def _elapsed(self) -> str:
+        return duration(time.monotonic() - self.start)
+
+
+class Forecast:
+    """How long training will still take, judged from the gaps so far.
+
+    The gap of most solvers falls roughly geometrically, so log(gap) is extrapolated as a straight
+    line through the recent iterations.
+    """
+
+    def __init__(self, target: float, stop: Stop):
+        self.target = target
+        self.stop = stop
+        self.records: list[Record] = []
+
+    def add(self, record: Record) -> None:
+        """Take note of an iteration."""
+        self.records.append(record)
+
+    def fraction(self) -> float:
+        """The part of the way from the first gap to the target, on a logarithmic scale."""
+        first, last = self.records[0].gap, self.records[-1].gap
+        if last <= self.target:
+            return 1.0
+        if not math.isfinite(first):
+            return 0.0
+        return max(0.0, math.log(first / last) / math.log(first / self.target))
+
+    def time_left(self) -> str:
+        """The remaining time in words; empty when there is nothing left to do."""
+        if self.records[-1].gap <= self.target:
+            return ""
+        expected, limit = self.seconds(), self.limit()
+        if expected < limit:
+            return f"about {duration(expected)}"
+        return "unknown time" if math.isinf(limit) else f"at most {duration(limit)}"
+
+    def limit(self) -> float:
+        """Seconds until max_time, infinity without one."""
+        if self.stop.max_time is None:
+            return math.inf
+        return max(0.0, self.stop.max_time - self.records[-1].time)
+
+    def seconds(self) -> float:
+        """The extrapolated seconds to the target, infinity while there is no evidence for any."""
+        now = self.records[-1].time
+        recent = [r for r in self._tail() if r.time >= now / 2 and math.isfinite(r.gap)]
+        if len(recent) < EVIDENCE or recent[-1].time - recent[0].time < EVIDENCE_TIME:
+            return math.inf
+        times = np.array([r.time for r in recent])
+        slope = np.polyfit(times - now, np.log([r.gap for r in recent]), 1)[0]
+        if not slope < 0:
+            return math.inf
+        return math.log(recent[-1].gap / self.target) / -slope
+
+    def _tail(self) -> list[Record]:
+        """At most some thousand of the last iterations: drawing must stay cheap."""
+        return self.records[-1000:]
+
+
+def duration(seconds: float) -> str:
+    """Seconds as a person writes them: ``0.4 s``, ``12 s``, ``3:25 min``, ``2:05 h``."""
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    if seconds < 59.5:
+        return f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes}:{rest:02d} min"
+    hours, minutes = divmod(minutes, 60)
+    if hours < 48:
+        return f"{hours}:{minutes:02d} h"
+    return f"{hours // 24} days"

@@ -1,0 +1,1 @@
+"""Reports on training: the certificate in words, and pictures of convergence."""

@@ -1,0 +1,135 @@
+"""The picture of a training run: how primal and dual close in on the optimum."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import MaxMarginError
+from ..result import Record, Result
+from .certificate import bound, verdict
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: The kinds of picture that can be written, by the end of the file's name.
+FORMATS = (".png", ".svg", ".pdf")
+
+#: Colours of Okabe and Ito, which colour-blind people can tell apart; also different in grey.
+PRIMAL, DUAL, GAP = "#D55E00", "#0072B2", "#000000"
+
+_GREY = "#555555"
+
+
+def plot_result(result: Result, path: str | Path | None = None) -> Figure:
+    """Draw primal, dual and gap over time and over oracle calls.
+
+    Parameters
+    ----------
+    result : Result
+    path : str or path, optional
+        Write the picture there as well: .png, .svg or .pdf.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        It belongs to no window: pyplot's state is not touched.
+
+    Raises
+    ------
+    MaxMarginError
+        If matplotlib is missing, the picture cannot be written, or there is nothing to draw.
+    """
+    if path is not None:
+        check_format(path)
+    new_figure = require_matplotlib()
+    if not result.history:
+        raise MaxMarginError("the result has no history to draw")
+    figure = new_figure(figsize=(9, 5.8), layout="constrained", facecolor="white")
+    figure.suptitle(_title(result), fontsize=11.5)
+    axes = figure.subplots(2, 2, sharex="col", sharey="row")
+    for column, (field, label) in enumerate(
+        [("time", "solver time (seconds)"), ("n_oracle", "oracle calls")]
+    ):
+        x = [getattr(record, field) for record in result.history]
+        _draw_objective(axes[0, column], x, result.history)
+        _draw_gap(axes[1, column], x, result.history)
+        axes[1, column].set_xlabel(label)
+    axes[0, 0].set_ylabel("objective")
+    axes[1, 0].set_ylabel("duality gap")
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False, fontsize=9)
+    if path is not None:
+        save(figure, path)
+    return figure
+
+
+def require_matplotlib() -> Any:
+    """Matplotlib's Figure class, or an error that says how to get it."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise MaxMarginError(
+            "drawing needs matplotlib, which is not installed: pip install maxmargin[plot]"
+        ) from error
+    return Figure
+
+
+def check_format(path: str | Path) -> None:
+    """Refuse a name whose end is not one of ``FORMATS``."""
+    if Path(path).suffix.lower() not in FORMATS:
+        raise MaxMarginError(f"{path}: a picture is one of {', '.join(FORMATS)}")
+
+
+def save(figure: Figure, path: str | Path) -> None:
+    """Write a figure, completely or not at all, in the format that the name ends in."""
+    from ..io import atomic_file
+
+    kind = Path(path).suffix[1:].lower()
+    with atomic_file(path) as file:
+        figure.savefig(file, format=kind, dpi=150)
+
+
+def _title(result: Result) -> str:
+    return (
+        f"{verdict(result)}: primal {result.primal:.6g}, dual {result.dual:.6g}, "
+        f"{bound(result)} above the optimum"
+    )
+
+
+def _draw_objective(axes: Axes, x: list[float], history: list[Record]) -> None:
+    primal, dual = [r.primal for r in history], [r.dual for r in history]
+    _curve(axes, x, primal, PRIMAL, "primal: reached by the weights")
+    _curve(axes, x, dual, DUAL, "dual: no weights reach below")
+    axes.fill_between(
+        x, dual, primal, color=_GREY, alpha=0.13, linewidth=0, label="the optimum lies here"
+    )
+    if dual[-1] > 0:
+        # The first dual values may be zero or nearly so: what matters is above a part of the last.
+        axes.set_yscale("log", nonpositive="clip")
+        axes.set_ylim(bottom=max(min(dual), dual[-1] / 100) / 1.3)
+    _clean(axes)
+
+
+def _draw_gap(axes: Axes, x: list[float], history: list[Record]) -> None:
+    _curve(axes, x, [r.gap for r in history], GAP)
+    if history[-1].gap > 0:
+        axes.set_yscale("log")
+    _clean(axes)
+
+
+def _curve(axes: Axes, x: list[float], y: list[float], color: str, label: str = "") -> None:
+    """A line with a dot where training ended, so that a single iteration is seen too."""
+    axes.plot(
+        x, y, color=color, label=label, linewidth=1.8, marker="o", markersize=5, markevery=[-1]
+    )
+
+
+def _clean(axes: Axes) -> None:
+    axes.set_xscale("log")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.spines[["left", "bottom"]].set_color(_GREY)
+    axes.tick_params(colors=_GREY, which="both", labelsize=9)
+    axes.grid(True, which="major", color="#dddddd", linewidth=0.6)
+    axes.set_axisbelow(True)

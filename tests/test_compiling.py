@@ -1,0 +1,62 @@
+"""What is loaded, compiled and kept on disk."""
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import maxmargin
+from maxmargin import compiled
+
+ROOT = Path(maxmargin.__file__).parent
+
+
+def run(code, *arguments):
+    """Run Python in a new process, with warnings as errors."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code, *arguments], capture_output=True, text=True,
+        check=True,
+    )  # fmt: skip
+    return done.stdout
+
+
+def test_importing_loads_nothing_heavy():
+    heavy = ["numba", "scipy", "sklearn", "rich", "typer", "matplotlib"]
+    code = f"import sys, maxmargin; print([m for m in {heavy} if m in sys.modules])"
+    assert run(code).strip() == "[]"
+
+
+def test_help_loads_nothing_heavy():
+    heavy = ["numpy", "numba", "scipy", "sklearn", "matplotlib"]
+    code = (
+        "import sys\nfrom maxmargin.cli.app import main\nsys.argv = ['maxmargin', '--help']\n"
+        f"try: main()\nexcept SystemExit: pass\nprint([m for m in {heavy} if m in sys.modules])"
+    )
+    assert run(code).strip().splitlines()[-1] == "[]"
+
+
+FIT = """
+import numpy as np, maxmargin as mm
+from maxmargin import compiled
+X = np.eye(4)
+mm.MulticlassSVC(solver=mm.OneSlack(cache=2)).fit(X, [0, 1, 2, 3])
+mm.BinarySVC(solver=mm.OneSlack(cache=2)).fit(X, [0, 1, 0, 1])
+used = [getattr(compiled, f"{p}_{l}") for p in ("multiclass", "binary")
+        for l in ("decode", "collect", "recall", "remember")]
+print(sum(sum(f.stats.cache_hits.values()) for f in used),
+      sum(sum(f.stats.cache_misses.values()) for f in used))
+"""
+
+
+def test_the_second_process_compiles_nothing():
+    run(FIT)
+    hits, misses = map(int, run(FIT).split())
+    assert (hits, misses) == (8, 0)
+
+
+def test_compiled_code_is_stamped_with_its_sources():
+    path = ROOT.parent.parent / "tools" / "stamp.py"
+    spec = importlib.util.spec_from_file_location("stamp", path)
+    stamp = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(stamp)
+    assert compiled.SOURCES == stamp.source_hash(), "run: make stamp"

@@ -1,0 +1,78 @@
+"""The QP over the simplex against an independent solver."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from maxmargin.solvers.qp import solve_simplex_qp
+
+
+def objective(beta, G, loss, N):
+    return loss @ beta - 0.5 * N * beta @ G @ beta
+
+
+def reference(G, loss, N):
+    m = len(loss)
+    return minimize(
+        lambda b: -objective(b, G, loss, N), np.full(m, 1 / m), jac=lambda b: N * G @ b - loss,
+        bounds=[(0, 1)] * m, constraints={"type": "eq", "fun": lambda b: b.sum() - 1},
+        method="SLSQP", options={"ftol": 1e-14, "maxiter": 1000},
+    ).x  # fmt: skip
+
+
+def random_qp(seed, m, rank):
+    random = np.random.RandomState(seed)
+    A = np.vstack([np.zeros(rank), random.randn(m - 1, rank)])
+    return A @ A.T, np.append(0.0, random.rand(m - 1))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    m=st.integers(2, 25),
+    rank=st.integers(1, 12),
+    N=st.sampled_from([1e-3, 1.0, 1e4]),
+)
+def test_reaches_the_maximum_also_when_singular(seed, m, rank, N):
+    G, loss = random_qp(seed, m, rank)
+    start = np.zeros(m)
+    start[0] = 1.0
+    beta = solve_simplex_qp(G, loss, N, start, tol=1e-10)
+    assert beta.min() >= 0
+    assert beta.sum() == pytest.approx(1)
+    best = objective(reference(G, loss, N), G, loss, N)
+    assert objective(beta, G, loss, N) >= best - 1e-7 * max(1, abs(best))
+
+
+def test_warm_start_keeps_an_optimal_point():
+    G, loss = random_qp(0, 20, 6)
+    start = np.zeros(20)
+    start[0] = 1.0
+    beta = solve_simplex_qp(G, loss, 2.0, start, tol=1e-12)
+    np.testing.assert_allclose(solve_simplex_qp(G, loss, 2.0, beta, tol=1e-12), beta, atol=1e-12)
+    assert (beta == 0).any()
+
+
+def test_precision_is_a_knob():
+    """A loose tolerance returns early, yet within the tolerance of the maximum."""
+    G, loss = random_qp(1, 200, 40)
+    start = np.zeros(200)
+    start[0] = 1.0
+    rough, fine = (solve_simplex_qp(G, loss, 50.0, start, tol) for tol in (0.1, 1e-10))
+    lost = objective(fine, G, loss, 50.0) - objective(rough, G, loss, 50.0)
+    assert 0 < lost <= 0.1
+    assert (rough > 0).sum() < (fine > 0).sum()
+
+
+def test_repeated_cuts_do_no_harm():
+    G, loss = random_qp(2, 8, 3)
+    twice = np.r_[np.arange(8), np.arange(8)]
+    start = np.zeros(16)
+    start[0] = 1.0
+    beta = solve_simplex_qp(G[np.ix_(twice, twice)], loss[twice], 1.0, start, tol=1e-10)
+    single = solve_simplex_qp(G, loss, 1.0, start[:8], tol=1e-10)
+    assert objective(beta, G[np.ix_(twice, twice)], loss[twice], 1.0) == pytest.approx(
+        objective(single, G, loss, 1.0), rel=1e-9
+    )
