@@ -40,6 +40,20 @@ def enumerate_planes(
     return planes, losses
 
 
+def multiclass_planes(
+    X: np.ndarray, y: np.ndarray, cost: np.ndarray, slack: bool
+) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """``(planes, losses)`` of multi-class examples; weights are feature-major."""
+
+    def features(x: np.ndarray, k: int) -> np.ndarray:
+        return np.outer(x, np.arange(len(cost)) == k).ravel()
+
+    return enumerate_planes(
+        features, lambda t, k: cost[t, k], X, y, lambda x: range(len(cost)),
+        "slack" if slack else "margin",
+    )  # fmt: skip
+
+
 def primal(
     w: np.ndarray,
     planes: Sequence[np.ndarray],

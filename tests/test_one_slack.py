@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference import enumerate_optimum, multiclass_planes, primal_value
+from reference import enumerate_optimum, multiclass_planes, primal
 from sklearn.datasets import load_digits
 
 import maxmargin as mm
@@ -65,7 +65,7 @@ def test_all_variants_reach_the_optimum(variant, python, rescaling):
     for seed, C in itertools.product(range(3), (0.05, 2.0)):
         X, y, cost, weight = small_problem(seed)
         planes = multiclass_planes(X, y, cost, rescaling == "slack")
-        optimum = enumerate_optimum(*planes, C=C, weight=weight)
+        optimum = enumerate_optimum(*planes, C=C, weights=weight)
         problem = PythonMulticlass(cost) if python else Multiclass(3, cost)
         result = train(
             problem, X, list(y), C=C, tol=1e-8, rescaling=rescaling, sample_weight=weight,
@@ -74,7 +74,7 @@ def test_all_variants_reach_the_optimum(variant, python, rescaling):
         assert result.converged
         assert result.primal == pytest.approx(optimum.primal, rel=1e-6)
         assert result.dual == pytest.approx(optimum.primal, rel=1e-6)
-        assert primal_value(result.w, *planes, C=C, weight=weight) == pytest.approx(
+        assert primal(result.w, *planes, C=C, weights=weight) == pytest.approx(
             result.primal, rel=1e-12
         )
 
@@ -83,7 +83,7 @@ def test_all_variants_reach_the_optimum(variant, python, rescaling):
 def test_line_search_reaches_the_optimum_slowly(rescaling):
     X, y, cost, weight = small_problem(0)
     planes = multiclass_planes(X, y, cost, rescaling == "slack")
-    optimum = enumerate_optimum(*planes, C=0.5, weight=weight).primal
+    optimum = enumerate_optimum(*planes, C=0.5, weights=weight).primal
     result = train(
         Multiclass(3, cost), X, y, C=0.5, tol=2e-4, rescaling=rescaling, sample_weight=weight,
         solver=mm.OneSlack(qp="line-search"), max_iter=100_000,
@@ -107,7 +107,7 @@ def test_digits(variant):
         Multiclass(10), X, y, C=C, tol=1e-7, solver=VARIANTS[variant], callbacks=[keep]
     )
     assert result.converged
-    P = primal_value(result.w, *planes, C=C)
+    P = primal(result.w, *planes, C=C)
     beta, loss, cuts, dual = seen[-1]
     w = sum(b * C * 300 * dense(plane, len(result.w)) for b, plane in zip(beta, cuts, strict=True))
     D = C * 300 * beta @ loss - 0.5 * w @ w
@@ -142,7 +142,7 @@ def test_invariants_after_every_iteration(seed, slack, variant):
         assert model.dual >= duals[-1] - 1e-10 * max(1, duals[-1])
         duals.append(model.dual)
         assert record.gap >= 0
-        assert primal_value(model.w, *planes, C=C, weight=weight) >= record.dual * (1 - 1e-10)
+        assert primal(model.w, *planes, C=C, weights=weight) >= record.dual * (1 - 1e-10)
         assert state.best_primal == record.primal
 
     result = train(
@@ -167,7 +167,9 @@ def test_interpreted_and_compiled_runs_agree(problem, layout, mode):
     )
     assert fast.n_oracle == slow.n_oracle
     np.testing.assert_allclose(fast.w, slow.w, rtol=1e-9, atol=1e-12)
-    assert [r[2:] for r in fast.history] == pytest.approx([r[2:] for r in slow.history], rel=1e-9)
+    np.testing.assert_allclose(
+        [r[2:5] for r in fast.history], [r[2:5] for r in slow.history], rtol=1e-9
+    )
 
 
 def test_the_cache_saves_oracle_calls():
@@ -221,7 +223,7 @@ def test_interruption_returns_the_last_certified_point():
     result = train(Multiclass(3, cost), X, y, C=1.0, tol=1e-9, callbacks=[interrupt])
     assert result.status is mm.Status.INTERRUPTED
     planes = multiclass_planes(X, y, cost, False)
-    assert primal_value(result.w, *planes, C=1.0) == pytest.approx(result.primal)
+    assert primal(result.w, *planes, C=1.0) == pytest.approx(result.primal)
     assert result.dual <= enumerate_optimum(*planes, C=1.0).primal * (1 + 1e-9)
 
 

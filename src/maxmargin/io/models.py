@@ -113,8 +113,8 @@ def summary(path: Any) -> dict[str, Any]:
     Returns
     -------
     dict
-        Estimator, problem (None if built in), parameters, classes, number of features and result,
-        all of JSON types.
+        "estimator", "problem" (None if built in), "parameters", "classes", "n_features" and
+        "n_weights", all of JSON types, and the "result".
     """
     meta, arrays = read_container(path)
     with _blaming(path):
@@ -129,11 +129,7 @@ def summary(path: Any) -> dict[str, Any]:
             "classes": None if classes is None else [_plain(label) for label in classes.tolist()],
             "n_features": meta["fitted"].get("n_features_in_"),
             "n_weights": int(arrays["coef_"].size),
-            "result": {
-                "status": result.status.name.lower(),
-                "message": result.status.value,
-                **{key: getattr(result, key) for key in _NUMBERS},
-            },
+            "result": result,
         }
 
 

@@ -152,8 +152,8 @@ class PythonProblem(KernelProblem):
 
     def pack(self, X: Any, Y: Any = None, sample_weight: np.ndarray | None = None) -> Pack:
         """Keep the objects as they are; the features of the truth are computed once."""
-        n = len(X)
-        dim = self.problem.n_features
+        n = X.shape[0] if hasattr(X, "shape") else len(X)
+        dim = getattr(self.problem, "n_features", None)
         truth = np.empty(n, object)
         features: list[Any] = []
         for i in range(n if Y is not None else 0):

@@ -1,0 +1,189 @@
+"""The commands and their options; what they do is in ``commands`` and ``demo``.
+
+Nothing heavy is imported here: ``maxmargin --help`` must answer at once.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .. import __version__
+from .guard import GuardedGroup
+
+app = typer.Typer(
+    cls=GuardedGroup,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+class Structure(StrEnum):
+    """What is predicted."""
+
+    binary = "binary"
+    multiclass = "multiclass"
+
+
+class Rescaling(StrEnum):
+    """How the loss enters the objective."""
+
+    margin = "margin"
+    slack = "slack"
+
+
+class ClassWeight(StrEnum):
+    """How classes are weighted."""
+
+    balanced = "balanced"
+
+
+Data = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATA", help="Examples in svmlight format, plain or gzip; - is standard input."
+    ),
+]
+Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A file written by train.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only warnings and errors.")]
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"maxmargin {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
+    ] = False,
+) -> None:
+    """Max-margin training with a certificate: structural SVMs on the command line.
+
+    Start with [bold]maxmargin demo[/bold], which needs no data.
+
+    [dim]Exit codes: 0 success, 1 error, 2 wrong usage, 130 stopped by Ctrl-C with nothing
+    written.[/dim]
+    """
+
+
+@app.command()
+def demo(
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="Where the picture of the convergence goes.")
+    ] = Path("maxmargin-demo.png"),
+) -> None:
+    """Train on handwritten digits, explain the result and draw its convergence."""
+    from .demo import run
+
+    run(out)
+
+
+@app.command()
+def train(
+    structure: Annotated[Structure, typer.Argument(help="What is predicted.")],
+    data: Data,
+    model: Annotated[Path, typer.Option("--output", "-o", help="The model file to write.")],
+    C: Annotated[float, typer.Option("--C", "-C", help="Weight of the sum of the losses.")] = 1.0,
+    solver: Annotated[str, typer.Option(help="auto or one-slack.")] = "auto",
+    tol: Annotated[
+        float,
+        typer.Option(help="Stop when the average loss is proved to be so close to its optimum."),
+    ] = 1e-2,
+    rescaling: Annotated[Rescaling, typer.Option(help="How the loss enters.")] = Rescaling.margin,
+    class_weight: Annotated[
+        ClassWeight | None, typer.Option(help="Weight classes against their frequencies.")
+    ] = None,
+    intercept: Annotated[bool, typer.Option("--intercept", help="Add a constant feature.")] = False,
+    max_iter: Annotated[int, typer.Option(help="Most iterations.")] = 10_000,
+    max_time: Annotated[float | None, typer.Option(help="Most seconds in the solver.")] = None,
+    jobs: Annotated[
+        int, typer.Option("--jobs", "-j", help="Threads, -1 for all cores; the model is the same.")
+    ] = 1,
+    seed: Annotated[
+        int, typer.Option(min=0, max=2**32 - 1, help="Seed of the random choices.")
+    ] = 0,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw the convergence: a .png, .svg or .pdf file.")
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Train a model and write it to a file.
+
+    When a limit or Ctrl-C ends training early, the best model so far is written, with a warning
+    that tells how far from the optimum it can be, and the exit code is 0. Lines with a
+    [bold]cost:[/bold] are weighted by it.
+    """
+    from .commands import train_model
+
+    parameters = {
+        "C": C,
+        "solver": solver,
+        "tol": tol,
+        "rescaling": rescaling.value,
+        "class_weight": class_weight.value if class_weight else None,
+        "fit_intercept": intercept,
+        "max_iter": max_iter,
+        "max_time": max_time,
+        "n_jobs": jobs,
+        "random_state": seed,
+        "verbose": int(not quiet),
+    }
+    train_model(structure.value, data, model, parameters, plot, quiet)
+
+
+@app.command()
+def predict(
+    model: Model,
+    data: Data,
+    out: Annotated[
+        str, typer.Option("--output", "-o", help="Where the labels go; - is standard output.")
+    ] = "-",
+    scores: Annotated[
+        bool,
+        typer.Option("--scores", help="Add the score of each class (of the second one if binary)."),
+    ] = False,
+) -> None:
+    """Predict one label a line, in the order of DATA.
+
+    The targets in DATA are ignored, and so are features that training has not seen.
+    """
+    from .commands import predict_labels
+
+    predict_labels(model, data, out, scores)
+
+
+@app.command()
+def evaluate(model: Model, data: Data, as_json: Json = False) -> None:
+    """Compare predictions with the targets in DATA.
+
+    Labels that training has not seen count as errors.
+    """
+    from .commands import evaluate_model
+
+    evaluate_model(model, data, as_json)
+
+
+@app.command()
+def info(model: Model, as_json: Json = False) -> None:
+    """Show what a model is, how it was trained, and its certificate."""
+    from .commands import show_model
+
+    show_model(model, as_json)
+
+
+def main() -> None:
+    """The entry point."""
+    app()

@@ -1,0 +1,85 @@
+"""Predictions against the truth, counted once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Counts of predictions.
+
+    Attributes
+    ----------
+    classes : list
+        The labels that the model knows.
+    confusion : int array (k + 1, k)
+        ``confusion[t, p]`` examples of class t were given the class p; the last row is for the
+        labels that the model does not know.
+    """
+
+    classes: list[Any]
+    confusion: np.ndarray
+
+    @classmethod
+    def of(cls, y: np.ndarray, predicted: np.ndarray, classes: np.ndarray) -> Self:
+        """Count; ``predicted`` has labels of ``classes``, y may have any."""
+        k = len(classes)
+        counts = np.zeros((k + 1, k), np.int64)
+        np.add.at(counts, (_numbers(y, classes), _numbers(predicted, classes)), 1)
+        return cls(classes.tolist(), counts)
+
+    @property
+    def n(self) -> int:
+        """Number of examples."""
+        return int(self.confusion.sum())
+
+    @property
+    def unseen(self) -> int:
+        """Number of examples whose label the model does not know."""
+        return int(self.confusion[-1].sum())
+
+    @property
+    def support(self) -> np.ndarray:
+        """Examples of each class."""
+        return self.confusion[:-1].sum(axis=1)
+
+    @property
+    def correct(self) -> np.ndarray:
+        """Correct predictions of each class."""
+        return self.confusion[:-1].diagonal()
+
+    @property
+    def accuracy(self) -> float:
+        """Part of all examples that are predicted correctly."""
+        return float(self.correct.sum() / self.n)
+
+    @property
+    def precision(self) -> np.ndarray:
+        """Part of the predictions of a class that are correct; 0 for a class never predicted."""
+        return _ratio(self.correct, self.confusion.sum(axis=0))
+
+    @property
+    def recall(self) -> np.ndarray:
+        """Part of the examples of a class that are found; 0 for a class without any."""
+        return _ratio(self.correct, self.support)
+
+    @property
+    def f1(self) -> np.ndarray:
+        """Harmonic means of precision and recall."""
+        return _ratio(2 * self.correct, self.support + self.confusion.sum(axis=0))
+
+
+def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    return part / np.maximum(whole, 1)
+
+
+def _numbers(y: np.ndarray, classes: np.ndarray) -> list[int]:
+    """Class numbers of labels, -1 for unknown ones."""
+    if classes.dtype.kind == "U" and y.dtype.kind != "U":
+        y = y.astype(str)  # a file whose labels all look like numbers, for a model that has words
+    numbers = {label: k for k, label in enumerate(classes.tolist())}
+    return [numbers.get(label, -1) for label in y.tolist()]
