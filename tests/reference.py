@@ -7,7 +7,7 @@ row of zeros with loss 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,8 +25,8 @@ class Optimum(NamedTuple):
 def enumerate_planes(
     features: Callable[[Any, Any], np.ndarray],
     loss: Callable[[Any, Any], float],
-    X: Sequence[Any],
-    Y: Sequence[Any],
+    X: Iterable[Any],
+    Y: Iterable[Any],
     outputs: Callable[[Any], Sequence[Any]],
     rescaling: str = "margin",
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
@@ -63,8 +63,7 @@ def primal(
 ) -> float:
     """P(w) = 1/2 |w|^2 + C sum_i weight_i max_r (loss_ir - <w, plane_ir>)."""
     hinges = [(loss - A @ w).max() for A, loss in zip(planes, losses, strict=True)]
-    weights = np.ones(len(hinges)) if weights is None else np.asarray(weights)
-    return 0.5 * float(w @ w) + C * float(weights @ hinges)
+    return 0.5 * float(w @ w) + C * float(_or_ones(weights, len(hinges)) @ hinges)
 
 
 def weights_of(
@@ -74,8 +73,8 @@ def weights_of(
     weights: Sequence[float] | None = None,
 ) -> np.ndarray:
     """w(alpha) = C sum_ir weight_i alpha_ir plane_ir."""
-    weights = np.ones(len(planes)) if weights is None else np.asarray(weights)
-    return C * sum(c * (a @ A) for c, a, A in zip(weights, alpha, planes, strict=True))
+    costs = C * _or_ones(weights, len(planes))
+    return np.sum([c * (a @ A) for c, a, A in zip(costs, alpha, planes, strict=True)], axis=0)
 
 
 def dual(
@@ -88,8 +87,7 @@ def dual(
     """D(alpha) = C sum_ir weight_i alpha_ir loss_ir - 1/2 |w(alpha)|^2."""
     w = weights_of(alpha, planes, C, weights)
     mean = [float(a @ loss) for a, loss in zip(alpha, losses, strict=True)]
-    weights = np.ones(len(mean)) if weights is None else np.asarray(weights)
-    return C * float(weights @ mean) - 0.5 * float(w @ w)
+    return C * float(_or_ones(weights, len(mean)) @ mean) - 0.5 * float(w @ w)
 
 
 def enumerate_optimum(
@@ -104,10 +102,9 @@ def enumerate_optimum(
 
     Accelerated projected gradient (FISTA) that restarts whenever momentum points downhill.
     """
-    n = len(losses)
-    cost = C * (np.ones(n) if weights is None else np.asarray(weights, float))
-    A = np.concatenate([c * rows for c, rows in zip(cost, planes_per_example, strict=True)])
-    b = np.concatenate([c * loss for c, loss in zip(cost, losses, strict=True)])
+    costs = C * _or_ones(weights, len(losses))
+    A = np.concatenate([c * rows for c, rows in zip(costs, planes_per_example, strict=True)])
+    b = np.concatenate([c * loss for c, loss in zip(costs, losses, strict=True)])
     cuts = np.cumsum([len(loss) for loss in losses])[:-1]
     step = 1.0 / max(np.linalg.norm(A, 2) ** 2, np.finfo(float).tiny)
     x = z = np.concatenate([np.full(len(loss), 1.0 / len(loss)) for loss in losses])
@@ -138,6 +135,11 @@ def _certify(
     w = weights_of(alpha, planes, C, weights)
     args = (planes, losses, C, weights)
     return Optimum(w, primal(w, *args), dual(alpha, *args), alpha)
+
+
+def _or_ones(weights: Sequence[float] | None, n: int) -> np.ndarray:
+    """The weights of the examples; 1 by default."""
+    return np.ones(n) if weights is None else np.asarray(weights, float)
 
 
 def project_to_simplex(v: np.ndarray) -> np.ndarray:

@@ -118,7 +118,7 @@ class ClassData(NamedTuple):
 
 
 @njit
-def kernel_decode(data, w, i, mode, y):
+def kernel_decode(data, w, i, mode, y, work):
     d = data.X.shape[1]
     t = data.y[i]
     truth = np.dot(w[t * d : (t + 1) * d], data.X[i])
@@ -157,7 +157,7 @@ class Kernel(KernelProblem):
     def pack(self, X, Y=None, sample_weight=None):
         n, d = X.shape
         y = np.zeros(n, np.int64) if Y is None else np.asarray(Y)
-        return Pack(ClassData(X.copy(), y), np.arange(n + 1), y, 4 * d, 2 * d, np.ones(n))
+        return Pack(ClassData(X.copy(), y), np.arange(n + 1), y, 4 * d, 2 * d, np.ones(n), 4)
 
     def unpack(self, pack, labels):
         return labels
@@ -365,7 +365,10 @@ BROKEN = {
         r"loss.* is nan at example 0 with y = \d",
     ),
     "loss raises": (
-        classes_with(loss=lambda self, t, y: 1 / (y == t) - 1),
+        classes_with(
+            loss=lambda self, t, y: 1 / (y == t) - 1,
+            decode=lambda self, x, w, y_true=None, rescaling="margin": 0,
+        ),
         r"loss of example 0 with y = \d raised ZeroDivisionError",
     ),
     "wrong prediction": (
@@ -410,7 +413,7 @@ BROKEN = {
         classes_with(decode=crashes),
         r"decode\(x, w, y_true, 'margin'\) of example 0 raised IndexError: list index",
     ),
-    "w changed": (classes_with(decode=w_is_scaled), r"of example 0 changes w: work on a copy"),
+    "w changed": (classes_with(decode=w_is_scaled), r"of example 0 raised .* array is read-only"),
     "x changed": (
         (changed(Classes, decode=x_is_changed), VECTORS.copy(), LABELS),
         r"of example 0 changes its input \(x, y_true",
@@ -439,7 +442,10 @@ BROKEN = {
         r"features\(x, y\) of example \d with y = \d has shape \(1[23],\), expected \(1[23],\)",
     ),
     "features that grow later": (
-        classes_with(features=features_of_another_length),
+        classes_with(
+            features=features_of_another_length,
+            decode=lambda self, x, w, y_true=None, rescaling="margin": 0,
+        ),
         r"features\(x, y\) of example 0 with y = \d has shape \(13,\), expected \(12,\)",
     ),
     "index out of range": (
@@ -460,26 +466,36 @@ def test_a_mistake_is_named(name):
         check_problem(problem, X, Y)
 
 
-def jit_like(kernel):
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 10_000))
+def test_the_diagnosis_does_not_depend_on_the_seed(seed):
+    for decode, ignores in ((ignoring_the_loss, True), (zero_one_for_costs, False)):
+        problem, X, Y = classes_with(decode=decode)
+        with pytest.raises(ProblemError, match="'margin'") as caught:
+            check_problem(problem, X, Y, n_examples=4, random_state=seed)
+        assert ("ignores the loss" in str(caught.value)) == ignores
+
+
+def plain(kernel):
     """Kernels in plain Python: quicker to test than to compile."""
     return kernel.py_func
 
 
 def delta_not_antisymmetric(data, i, y, z, idx, val):
-    nnz = jit_like(kernel_delta)(data, i, y, z, idx, val)
+    nnz = plain(kernel_delta)(data, i, y, z, idx, val)
     val[: nnz // 2] *= 1.0 + (y[0] > z[0])
     return 0 if y[0] == z[0] else nnz
 
 
 def delta_not_zero(data, i, y, z, idx, val):
-    nnz = jit_like(kernel_delta)(data, i, y, z, idx, val)
+    nnz = plain(kernel_delta)(data, i, y, z, idx, val)
     val[:nnz] = 1.0
     return nnz
 
 
 def delta_not_additive(data, i, y, z, idx, val):
     """Antisymmetric, but scaled with the distance of the labels."""
-    nnz = jit_like(kernel_delta)(data, i, y, z, idx, val)
+    nnz = plain(kernel_delta)(data, i, y, z, idx, val)
     val[:nnz] *= abs(y[0] - z[0])
     return nnz
 
@@ -499,14 +515,26 @@ def delta_nan(data, i, y, z, idx, val):
     return 1
 
 
-def decode_knows_the_truth(data, w, i, mode, y):
+def decode_knows_the_truth(data, w, i, mode, y, work):
     y[0] = data.y[i]
     if mode != PREDICT:
-        jit_like(kernel_decode)(data, w, i, mode, y)
+        plain(kernel_decode)(data, w, i, mode, y, work)
 
 
-def decode_changes_data(data, w, i, mode, y):
-    jit_like(kernel_decode)(data, w, i, mode, y)
+def decode_needs_clean_memory(data, w, i, mode, y, work):
+    work += w.reshape(4, -1) @ data.X[i]
+    if mode != PREDICT:
+        work += abs(data.y[i] - np.arange(4))
+    y[0] = np.argmax(work)
+
+
+def decode_changes_w(data, w, i, mode, y, work):
+    plain(kernel_decode)(data, w, i, mode, y, work)
+    w *= 2
+
+
+def decode_changes_data(data, w, i, mode, y, work):
+    plain(kernel_decode)(data, w, i, mode, y, work)
     data.X[i] += 1
 
 
@@ -524,6 +552,8 @@ KERNEL_MISTAKES = {
     "index": ({"delta": delta_out_of_range}, r"delta of example 0 .* index 12, outside 0\.\.11"),
     "NaN": ({"delta": delta_nan}, r"delta of example 0 with y = \d, z = \d holds NaN"),
     "loss": ({"loss": lambda data, i, y: np.nan}, r"the loss of example 0 is nan with y = \d"),
+    "memory": ({"decode": decode_needs_clean_memory}, r"decode\(x, w\) .* for example 0 "),
+    "w": ({"decode": decode_changes_w}, r"of example 0 changes w: work on a copy"),
     "data": ({"decode": decode_changes_data}, r"of example 0 changes its input .* packed data"),
     "truth": (
         {"decode": decode_knows_the_truth},
@@ -535,23 +565,54 @@ KERNEL_MISTAKES = {
 @pytest.mark.parametrize("name", KERNEL_MISTAKES)
 def test_a_mistake_in_kernels_is_named(name):
     kernels, message = KERNEL_MISTAKES[name]
-    plain = {
-        "decode": jit_like(kernel_decode),
-        "loss": jit_like(kernel_loss),
-        "delta": jit_like(kernel_delta),
+    sound = {
+        "decode": plain(kernel_decode),
+        "loss": plain(kernel_loss),
+        "delta": plain(kernel_delta),
     }
     with pytest.raises(ProblemError, match=message):
-        check_problem(Kernel(**(plain | kernels)), VECTORS, LABELS)
+        check_problem(Kernel(**(sound | kernels)), VECTORS, LABELS)
 
 
 @njit
-def compiled_without_loss(data, w, i, mode, y):
-    kernel_decode(data, w, i, PREDICT, y)
+def compiled_without_loss(data, w, i, mode, y, work):
+    kernel_decode(data, w, i, PREDICT, y, work)
 
 
 def test_a_mistake_in_compiled_kernels_is_named():
     with pytest.raises(ProblemError, match=r"'margin'\) ignores the loss.* for example 0 "):
         check_problem(Kernel(decode=compiled_without_loss), VECTORS, LABELS)
+
+
+def test_an_oracle_with_a_memory_is_found():
+    class Tiring(Classes):
+        """Gives up, and returns the truth, after so many calls."""
+
+        def __init__(self, patience=np.inf):
+            self.calls, self.patience = 0, patience
+
+        def decode(self, x, w, y_true=None, rescaling="margin"):
+            self.calls += 1
+            if self.calls > self.patience:
+                return y_true
+            return super().decode(x, w, y_true, rescaling)
+
+    sound = Tiring()
+    check_problem(sound, VECTORS, LABELS)
+    # The last thing done is to compare all examples with what the training loop saw.
+    with pytest.raises(ProblemError, match=r"of example \d+ led to the value 0 when called alone"):
+        check_problem(Tiring(sound.calls - len(LABELS)), VECTORS, LABELS)
+
+
+def test_the_loss_at_every_truth_is_looked_at():
+    Y = [*LABELS[:-1], "odd"]
+    problem = changed(
+        Classes,
+        features=lambda self, x, y: Classes.features(self, x, 0 if y == "odd" else y),
+        loss=lambda self, t, y: 0.5 if t == "odd" else COST[t, y],
+    )
+    with pytest.raises(ProblemError, match=r"the loss of example 11 is 0.5 at its true output"):
+        check_problem(problem, VECTORS, Y, n_examples=3, random_state=1)
 
 
 def test_unpack_is_tried_before_hours_of_training():

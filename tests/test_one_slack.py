@@ -103,9 +103,7 @@ def test_digits(variant):
     def keep(record, state):
         seen.append((state.model.beta.copy(), state.model.loss, state.model.planes, record.dual))
 
-    result = train(
-        Multiclass(10), X, y, C=C, tol=1e-7, solver=VARIANTS[variant], callbacks=[keep]
-    )
+    result = train(Multiclass(10), X, y, C=C, tol=1e-7, solver=VARIANTS[variant], callbacks=[keep])
     assert result.converged
     P = primal(result.w, *planes, C=C)
     beta, loss, cuts, dual = seen[-1]
@@ -268,5 +266,3 @@ def test_bad_options_are_refused(options):
     (name,) = options
     with pytest.raises(mm.DataError, match=name):
         mm.OneSlack(**options)
-
-

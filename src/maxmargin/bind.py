@@ -61,8 +61,8 @@ def compile_loops(kernels: Kernels) -> Loops:
     decode, loss, delta = kernels.decode, kernels.loss, kernels.delta
 
     @njit(nogil=True)
-    def user_decode(pack, w, mode, order, labels):
-        return decode_examples(decode, pack, w, mode, order, labels)
+    def user_decode(pack, w, mode, order, labels, work):
+        return decode_examples(decode, pack, w, mode, order, labels, work)
 
     @njit(nogil=True)
     def user_collect(pack, w, mode, order, labels, g, value, scratch):

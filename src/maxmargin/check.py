@@ -7,27 +7,34 @@ and for plain Python problems what ``outputs(x)`` lists, or else the labels of o
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .bind import bind
 from .errors import DataError, ProblemError
-from .probing import CALLS, Example, Known, Trial, fingerprint, naming, probe
+from .probing import (
+    CALLS,
+    RTOL,
+    Example,
+    Known,
+    Trial,
+    fingerprint,
+    minus,
+    naming,
+    probe,
+    probe_weights,
+    vanishes,
+)
 from .problem import MARGIN, MODES, PREDICT, SLACK, KernelProblem, Pack, as_kernel_problem
+from .shard import Shard
 from .training import check_examples, random
-
-#: Values closer than this, relative to the terms they are sums of, count as equal: an oracle may
-#: compute in single precision.
-RTOL = 1e-5
 
 GOALS = {
     PREDICT: "<w, phi(y) - phi(y_true)>",
     MARGIN: "loss(y) + <w, phi(y) - phi(y_true)>",
     SLACK: "loss(y) * (1 + <w, phi(y) - phi(y_true)>)",
 }
-
-Sparse = tuple[np.ndarray, np.ndarray]
 
 
 class Checked(NamedTuple):
@@ -55,7 +62,7 @@ def check_problem(
     *,
     rescaling: str | None = None,
     n_examples: int = 20,
-    n_probes: int = 12,
+    n_probes: int = 14,
     random_state: Any = 0,
 ) -> Checked:
     """Look for mistakes in a problem; raise a ProblemError that explains the first one found.
@@ -91,46 +98,56 @@ def check_problem(
     ...         return float(y != y_true)
     ...     def decode(self, x, w, y_true=None, rescaling="margin"):
     ...         return 1 if w @ x > 0 else -1
-    >>> mm.check_problem(Sign(), np.array([[1.0, 2.0], [-1.0, 0.5]]), [1, -1])  # doctest: +ELLIPSIS
+    >>> X, Y = np.array([[1.0, 2.0], [-1.0, 0.5]]), [1, -1]
+    >>> mm.check_problem(Sign(), X, Y)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     maxmargin.errors.ProblemError: decode(x, w, y_true, 'margin') ignores the loss: ...
     """
     if rescaling is not None and rescaling not in MODES:
         raise DataError(f"rescaling is 'margin', 'slack' or None, got {rescaling!r}")
+    if n_examples < 1 or n_probes < 1:
+        raise DataError(f"n_examples and n_probes are >= 1, got {n_examples} and {n_probes}")
     kernel_problem = as_kernel_problem(problem)
     check_examples(X, Y, None)
     rng = random(random_state)
     pack, blind = kernel_problem.pack(X, Y), kernel_problem.pack(X)
     check_unpack(kernel_problem, pack)
-    sample = np.sort(rng.permutation(pack.n)[:n_examples])
-    modes, refused = accepted_modes(kernel_problem, pack, int(sample[0]), rescaling)
-    calls = comparisons = 0
-    for i in sample:
-        example = Example(kernel_problem, pack, int(i))
-        trials = probe(example, modes, n_probes, rng)
-        check_outputs(example)
-        check_blind(example, blind, trials[-1])
-        for mode in modes:
-            check_mode(example, mode, trials)
-        check_loops(example, trials[-1])
-        calls += len(modes) * len(trials)
-        comparisons += len(modes) * len(trials) * len(example.known)
-    names = tuple(name for name, mode in MODES.items() if mode in modes)
-    return Checked(len(sample), calls, comparisons, names, refused)
+    sample = sorted(rng.permutation(pack.n)[:n_examples].tolist())
+    examples = [Example(kernel_problem, pack, i) for i in sample]
+    modes, refused = accepted_modes(examples[0], rescaling)
+    for example in examples:
+        examine(example, blind, modes, n_probes, rng)
+    shard, w = Shard(kernel_problem, pack), probe_weights(examples[0], rng, noise=1)
+    for mode in modes[1:]:
+        check_training(shard, examples, w, mode)
+    asked = len(modes) * n_probes
+    return Checked(
+        examples=len(examples),
+        oracle_calls=asked * len(examples),
+        comparisons=asked * sum(len(example.known) for example in examples),
+        rescalings=tuple(name for name, mode in MODES.items() if mode in modes),
+        refused=refused,
+    )
 
 
-def accepted_modes(
-    problem: KernelProblem, pack: Pack, i: int, rescaling: str | None
-) -> tuple[list[int], tuple[str, ...]]:
+def examine(example: Example, blind: Pack, modes: list[int], n_probes: int, rng: Any) -> None:
+    """All checks of one example; ``blind`` are the examples without true outputs."""
+    trials = probe(example, modes, n_probes, rng)
+    check_outputs(example)
+    check_differences(example)
+    check_blind(example, blind, trials[-1])
+    for mode in modes:
+        check_mode(example, mode, trials)
+
+
+def accepted_modes(example: Example, rescaling: str | None) -> tuple[list[int], tuple[str, ...]]:
     """The modes to check, and the names of the rescalings that the problem refuses."""
     if rescaling is not None:
         return [PREDICT, MODES[rescaling]], ()
     modes, refused, reason = [PREDICT], [], ""
     for name, mode in MODES.items():
-        y = pack.truth[pack.offsets[i] : pack.offsets[i + 1]].copy()
         try:
-            with naming(f"{CALLS[mode]} of example {i}"):
-                problem.kernels.decode(pack.data, np.zeros(pack.dim), i, mode, y)
+            example.decode(np.zeros(example.pack.dim), mode)
             modes.append(mode)
         except (NotImplementedError, ProblemError) as error:
             if not isinstance(error.__cause__ or error, NotImplementedError):
@@ -151,30 +168,34 @@ def check_unpack(problem: KernelProblem, pack: Pack) -> None:
 
 
 def check_outputs(example: Example) -> None:
-    """Outputs stay as they were returned, and differences of their features add up."""
+    """Outputs stay as they were returned, and their features stay the same."""
     i, t = example.i, example.truth
-    everyone = list(example.known.values())
     for key, known in example.known.items():
         if fingerprint(known.y) != key:
             raise ProblemError(
                 f"decode of example {i} returned an output and changed it later, to {known}: "
                 "return a new object each time"
             )
-        if not vanishes(example.delta(known.y, known.y)):
-            raise ProblemError(f"delta(y, y) of example {i} is not 0 at y = {known}")
-    for y, z in zip(everyone, everyone[1:] + everyone[:1], strict=True):
-        ty, tz, zy = (y.idx, y.val), (z.idx, z.val), example.delta(z.y, y.y)
-        if not vanishes(ty, minus(example.delta(t.y, y.y))):
+        if not vanishes(known.psi, minus(example.delta(t.y, known.y))):
             raise ProblemError(
-                f"the features of example {i} with y = {y} differ from call to call: they may "
+                f"the features of example {i} with y = {known} differ from call to call: they may "
                 "depend on x and y only"
             )
+
+
+def check_differences(example: Example) -> None:
+    """Differences of features add up; always so in a plain Python problem."""
+    i, t = example.i, example.truth
+    for y, z in pairwise([*example.known.values(), t]):
+        if not vanishes(example.delta(y.y, y.y)):
+            raise ProblemError(f"delta(y, y) of example {i} is not 0 at y = {y}")
+        zy = example.delta(z.y, y.y)
         if not vanishes(zy, example.delta(y.y, z.y)):
             raise ProblemError(
                 f"delta(y, z) of example {i} is not -delta(z, y) at y = {y}, z = {z}: delta is "
                 "phi(y) - phi(z)"
             )
-        if not vanishes(ty, minus(tz), minus(zy)):
+        if not vanishes(y.psi, minus(z.psi), minus(zy)):
             raise ProblemError(
                 f"delta(t, z) + delta(z, y) of example {i} is not delta(t, y) at t = {t}, "
                 f"y = {y}, z = {z}: delta is a difference of features"
@@ -231,36 +252,29 @@ def diagnosis(mode: int, trials: list[Trial]) -> str:
     return "does not return the best output"
 
 
-def check_loops(example: Example, trial: Trial) -> None:
-    """End to end: the training loops, bound to the kernels, see the same values."""
-    pack, loops, order = example.pack, bind(example.kernels), np.array([example.i])
-    scratch = (np.empty(pack.width, np.int64), np.empty(pack.width))
-    for mode in trial.answers.keys() - {PREDICT}:
-        labels, g, value = pack.truth.copy(), np.zeros(pack.dim), np.zeros(pack.n)
-        loops.decode(pack, trial.w, mode, order, labels)
-        loops.collect(pack, trial.w, mode, order, labels, g, value, scratch)
-        direct, size = trial.answers[mode].value(trial.w, mode)
-        if abs(value[example.i] - max(direct, 0.0)) > RTOL * size:
+def check_training(shard: Shard, examples: list[Example], w: np.ndarray, mode: int) -> None:
+    """End to end: a pass of the training loops sees the same values, and 0 at all truths."""
+    labels = shard.new_labels()
+    shard.oracle(w, mode, labels, np.array([example.i for example in examples]))
+    _, _, values = shard.collect(w, mode, labels)
+    for example in examples:
+        alone, size = example.decode(w, mode).value(w, mode)
+        if abs(values[example.i] - max(alone, 0.0)) > RTOL * size:
             raise ProblemError(
-                f"{CALLS[mode]} of example {example.i} led to the value {direct:.6g} when called "
-                f"alone and {value[example.i]:.6g} inside the training loop, at the same weights: "
-                "it may depend on its arguments only"
+                f"{CALLS[mode]} of example {example.i} led to the value {alone:.6g} when called "
+                f"alone and {values[example.i]:.6g} inside the training loop, at the same "
+                "weights: it may depend on its arguments only"
             )
+        values[example.i] = 0.0
+    if values.any():
+        i = int(np.flatnonzero(values)[0])
+        raise ProblemError(
+            f"the loss of example {i} is {values[i]:g} at its true output: loss(y_true, y_true) "
+            "must be 0"
+        )
 
 
 def exceeds(rival: Known, answer: Known, w: np.ndarray, mode: int) -> bool:
     """Whether the rival is better by more than rounding."""
     (high, size), (low, other) = rival.value(w, mode), answer.value(w, mode)
     return high - low > RTOL * (size + other)
-
-
-def vanishes(*vectors: Sparse) -> bool:
-    """Whether sparse vectors sum to 0, up to rounding."""
-    idx, val = (np.concatenate(parts) for parts in zip(*vectors, strict=True))
-    total = np.bincount(np.unique(idx, return_inverse=True)[1], val)
-    return bool(np.abs(total).max(initial=0.0) <= RTOL * np.abs(val).max(initial=0.0))
-
-
-def minus(vector: Sparse) -> Sparse:
-    """The sparse vector with its sign changed."""
-    return vector[0], -vector[1]

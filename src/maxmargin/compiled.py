@@ -14,12 +14,12 @@ from numba import njit
 from .loops import collect_planes, decode_examples, recall_planes, remember_planes
 from .problems import binary, multiclass
 
-SOURCES = "61a9ddde10c19dfd"
+SOURCES = "67e8b586f535caba"
 
 
 @njit(cache=True, nogil=True)
-def binary_decode(pack, w, mode, order, labels):
-    return decode_examples(binary.decode, pack, w, mode, order, labels)
+def binary_decode(pack, w, mode, order, labels, work):
+    return decode_examples(binary.decode, pack, w, mode, order, labels, work)
 
 
 @njit(cache=True, nogil=True)
@@ -40,8 +40,8 @@ def binary_remember(pack, order, labels, value, recalled, cache, now):
 
 
 @njit(cache=True, nogil=True)
-def multiclass_decode(pack, w, mode, order, labels):
-    return decode_examples(multiclass.decode, pack, w, mode, order, labels)
+def multiclass_decode(pack, w, mode, order, labels, work):
+    return decode_examples(multiclass.decode, pack, w, mode, order, labels, work)
 
 
 @njit(cache=True, nogil=True)

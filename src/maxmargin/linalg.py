@@ -3,6 +3,10 @@
 A dense matrix and a CSR matrix are one type, ``Rows``, so that no kernel exists twice. Weights
 are feature-major: the weights of feature f for labels 0..K-1 are ``w[f*K : f*K + K]``, so that one
 feature adds one contiguous vector to the scores of all labels.
+
+Loops run over slices from 0, and indices into w are unsigned: an index that numba cannot prove
+non-negative costs a test for Python's negative indexing in every step and forbids vector
+instructions (three times slower).
 """
 
 from __future__ import annotations
@@ -43,19 +47,22 @@ def pack_rows(X: Any, dtype: Any = None) -> Rows:
     else:
         X = np.ascontiguousarray(X)
         values, dense = X.reshape(-1), 1
-        indices = np.empty(0, np.int32)
+        indices = np.empty(0, np.uint32)
         indptr = np.arange(X.shape[0] + 1) * X.shape[1]
     if dtype is None:
         dtype = np.float32 if values.dtype == np.float32 else np.float64
     if X.shape[1] > np.iinfo(np.int32).max:
         raise DataError(f"{X.shape[1]} features are more than an int32 index can hold")
     return Rows(
-        read_only(values, dtype), read_only(indices, np.int32), read_only(indptr, np.int64), dense
+        read_only(values, dtype), read_only(indices, np.uint32), read_only(indptr, np.int64), dense
     )
 
 
 def read_only(array: Any, dtype: Any) -> np.ndarray:
     """A contiguous read-only view (or copy, where the dtype differs)."""
+    array = np.asarray(array)
+    if array.dtype == np.int32 and dtype == np.uint32:
+        array = array.view(np.uint32)  # no copy: indices are never negative
     view = np.ascontiguousarray(array, dtype).view()
     view.flags.writeable = False
     return view
@@ -65,26 +72,35 @@ def read_only(array: Any, dtype: Any) -> np.ndarray:
 def row_scores(rows, i, w, K, s):
     """s[k] += sum_f X[i, f] * w[f*K + k]."""
     lo, hi = rows.indptr[i], rows.indptr[i + 1]
-    for p in range(lo, hi):
-        value = rows.values[p]
-        if value == 0:
-            continue
-        base = (p - lo if rows.dense else rows.indices[p]) * K
-        for k in range(K):
-            s[k] += value * w[base + k]
+    values = rows.values[lo:hi]
+    if rows.dense:
+        for p in range(len(values)):
+            if values[p] != 0:
+                weights = w[p * K : p * K + K]
+                for k in range(K):
+                    s[k] += values[p] * weights[k]
+    else:
+        indices = rows.indices[lo:hi]
+        for p in range(len(values)):
+            base = indices[p] * K
+            weights = w[base : base + K]
+            for k in range(K):
+                s[k] += values[p] * weights[k]
 
 
 @njit(cache=True, nogil=True)
 def row_dot(rows, i, w):
     """sum_f X[i, f] * w[f]."""
     lo, hi = rows.indptr[i], rows.indptr[i + 1]
+    values = rows.values[lo:hi]
     total = 0.0
     if rows.dense:
-        for p in range(lo, hi):
-            total += rows.values[p] * w[p - lo]
+        for p in range(len(values)):
+            total += values[p] * w[p]
     else:
-        for p in range(lo, hi):
-            total += rows.values[p] * w[rows.indices[p]]
+        indices = rows.indices[lo:hi]
+        for p in range(len(values)):
+            total += values[p] * w[indices[p]]
     return total
 
 
@@ -92,11 +108,18 @@ def row_dot(rows, i, w):
 def row_write(rows, i, scale, K, k, idx, val, nnz):
     """Append the entries of ``scale * X[i]``, as features of label k, to the sparse (idx, val)."""
     lo, hi = rows.indptr[i], rows.indptr[i + 1]
-    for p in range(lo, hi):
-        idx[nnz] = (p - lo if rows.dense else rows.indices[p]) * K + k
-        val[nnz] = scale * rows.values[p]
-        nnz += 1
-    return nnz
+    values = rows.values[lo:hi]
+    idx, val = idx[nnz:], val[nnz:]
+    if rows.dense:
+        for p in range(len(values)):
+            idx[p] = p * K + k
+            val[p] = scale * values[p]
+    else:
+        indices = rows.indices[lo:hi]
+        for p in range(len(values)):
+            idx[p] = indices[p] * K + k
+            val[p] = scale * values[p]
+    return nnz + hi - lo
 
 
 @njit(cache=True, nogil=True)

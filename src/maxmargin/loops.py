@@ -7,7 +7,8 @@ kernels into one function that it keeps on disk. Every function here that takes 
 sometimes refuses to cache.
 
 Common arguments: ``pack`` holds the examples, ``order`` the numbers of those to treat, ``labels``
-is a flat label array (see ``problem.Pack``), ``scratch`` two arrays for sparse vectors.
+is a flat label array (see ``problem.Pack``), ``scratch`` two arrays for sparse vectors. What a
+loop only reads, or hands to kernels, it borrows (``borrow.py``); what it writes itself it does not.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numba.extending import register_jitable
 
+from .borrow import borrow
 from .linalg import sparse_axpy, sparse_dot
 from .problem import SLACK
 
@@ -34,11 +36,12 @@ class Cache(NamedTuple):
 
 
 @register_jitable(inline="always")
-def decode_examples(decode, pack, w, mode, order, labels):
+def decode_examples(decode, pack, w, mode, order, labels, work):
     """The oracle: labels_i = argmax_y of the mode's value."""
+    pack, w, order, labels, work = borrow((pack, w, order, labels, work))
     for t in range(len(order)):
         i = order[t]
-        decode(pack.data, w, i, mode, labels[pack.offsets[i] : pack.offsets[i + 1]])
+        decode(pack.data, w, i, mode, labels[pack.offsets[i] : pack.offsets[i + 1]], work)
 
 
 @register_jitable(inline="always")
@@ -48,7 +51,8 @@ def collect_planes(loss, delta, pack, w, mode, order, labels, g, value, scratch)
     g += weight_i plane_i and value_i = loss_i - <w, plane_i>; returns sum_i weight_i loss_i.
     Where the named output is worse than the truth (an inexact oracle) the truth takes its place.
     """
-    idx, val = scratch
+    pack, w, order = borrow((pack, w, order))
+    idx, val = borrow(scratch)
     total = 0.0
     for t in range(len(order)):
         i = order[t]
@@ -70,7 +74,8 @@ def collect_planes(loss, delta, pack, w, mode, order, labels, g, value, scratch)
 @register_jitable(inline="always")
 def recall_planes(delta, pack, w, mode, order, cache, now, labels, value, scratch):
     """labels_i = the best cached output of example i at w, or the truth if none is better."""
-    idx, val = scratch
+    pack, w, order = borrow((pack, w, order))
+    idx, val = borrow(scratch)
     slots = cache.loss.shape[1]
     for t in range(len(order)):
         i = order[t]
@@ -100,6 +105,7 @@ def remember_planes(loss, pack, order, labels, value, recalled, cache, now):
     Such an output is not in the cache yet. A full cache gives up the slot that has been the best
     least recently.
     """
+    pack, order = borrow((pack, order))
     slots = cache.loss.shape[1]
     for t in range(len(order)):
         i = order[t]

@@ -17,6 +17,10 @@ from .problems.python import PythonData, short
 #: The most outputs taken from a problem's ``outputs(x)`` for one example.
 MAX_OUTPUTS = 1000
 
+#: Weights to try, as (noise, pull): zero, random from small to large, the truth wins by more than
+#: the losses, by less than them, and the output learnt last wins.
+KINDS = ((0, 0), (0.1, 0), (1, 0), (10, 0), (0.01, 2), (1e-4, 0.02), (0.01, -2))
+
 CALLS = {
     PREDICT: "decode(x, w)",
     MARGIN: "decode(x, w, y_true, 'margin')",
@@ -24,19 +28,27 @@ CALLS = {
 }
 
 
+#: Indices, of which one may repeat, and values.
+Sparse = tuple[np.ndarray, np.ndarray]
+
+#: Values closer than this, relative to the terms they are sums of, count as equal: an oracle may
+#: compute in single precision.
+RTOL = 1e-5
+
+
 class Known(NamedTuple):
-    """An output of an example: its labels, loss, sparse psi = phi(y_true) - phi(y), and origin."""
+    """An output of an example: its labels, loss, psi = phi(y_true) - phi(y), and origin."""
 
     y: np.ndarray
     loss: float
-    idx: np.ndarray
-    val: np.ndarray
+    psi: Sparse
     origin: str
 
     def value(self, w: np.ndarray, mode: int) -> tuple[float, float]:
         """What decode maximises, with scores relative to the truth; and the size of its terms."""
-        terms = self.val * w[self.idx]
-        score, size = -float(terms.sum()), float(np.abs(terms).sum())
+        idx, val = self.psi
+        terms = val * w[idx]
+        score, size = 0.0 - float(terms.sum()), float(np.abs(terms).sum())
         if mode == PREDICT:
             return score, size
         if mode == MARGIN:
@@ -72,12 +84,13 @@ class Example:
 
     def decode(self, w: np.ndarray, mode: int, pack: Pack | None = None) -> Known:
         """What decode answers, after a look at what it may have changed."""
-        data = (pack or self.pack).data
-        shown, y = w.copy(), self.truth.y.copy()
+        data, shown, y = (pack or self.pack).data, w.copy(), self.truth.y.copy()
+        # In training the working memory holds what the example before left there.
+        work = np.full(self.pack.work, np.nan)
         watched = watch(data, self.i)
         before = fingerprint(watched)
         with naming(f"{CALLS[mode]} of example {self.i}"):
-            self.kernels.decode(data, shown, self.i, mode, y)
+            self.kernels.decode(data, shown, self.i, mode, y, work)
         if not np.array_equal(w, shown):
             raise ProblemError(f"{CALLS[mode]} of example {self.i} changes w: work on a copy of it")
         if fingerprint(watched) != before:
@@ -92,7 +105,7 @@ class Example:
         key, loss = fingerprint(y), self.loss(y)
         if key not in self.known:
             truth = self.truth.y if self.known else y
-            self.known[key] = Known(y, loss, *self.delta(truth, y), origin)
+            self.known[key] = Known(y, loss, self.delta(truth, y), origin)
         known = self.known[key]
         if known.loss != loss:
             raise ProblemError(
@@ -113,17 +126,17 @@ class Example:
             )
         return loss
 
-    def delta(self, y: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def delta(self, y: np.ndarray, z: np.ndarray) -> Sparse:
         """The sparse phi(y) - phi(z), in range and finite."""
         width, dim = self.pack.width, self.pack.dim
         # Compiled kernels do not check bounds: with room to spare an overflow is told, no crash.
-        idx, val = np.zeros(2 * width + 64, np.int64), np.zeros(2 * width + 64)
+        idx, val = np.zeros(2 * width + 64, np.uint64), np.zeros(2 * width + 64)
         where = f"example {self.i} with y = {show(y)}, z = {show(z)}"
         with naming(f"features of {where}"):
             nnz = int(self.kernels.delta(self.pack.data, self.i, y, z, idx, val))
         if not 0 <= nnz <= width:
             raise ProblemError(f"delta of {where} writes {nnz} entries, but pack.width is {width}")
-        idx, val = idx[:nnz], val[:nnz]
+        idx, val = idx[:nnz].view(np.int64), val[:nnz]
         outside = (idx < 0) | (idx >= dim)
         if outside.any():
             raise ProblemError(
@@ -138,9 +151,8 @@ class Example:
 
         Structured outputs of other examples are not tried: this example may not allow them.
         """
-        listed = getattr(data.problem, "outputs", None)
-        if callable(listed):
-            for y in islice(listed(data.X[self.i]), MAX_OUTPUTS):
+        if hasattr(data.problem, "outputs"):
+            for y in islice(data.problem.outputs(data.X[self.i]), MAX_OUTPUTS):
                 self.learn(one_label(y), "an output that outputs(x) lists")
             return
         for y in class_labels(data.Y):
@@ -156,30 +168,26 @@ class Example:
 
 
 def probe(example: Example, modes: list[int], n_probes: int, rng: Any) -> list[Trial]:
-    """Ask decode at weights of all sizes, and where the truth or another output wins."""
+    """Ask decode at weights of all kinds in turn."""
     trials = []
     for p in range(n_probes):
-        w = probe_weights(example, p % 6, rng)
+        w = probe_weights(example, rng, *KINDS[p % len(KINDS)])
         trials.append(Trial(w, {mode: example.decode(w, mode) for mode in modes}))
     return trials
 
 
-def probe_weights(example: Example, kind: int, rng: Any) -> np.ndarray:
-    """Kinds 0 to 3: zero, random small, medium and large; 4: the truth wins; 5: another wins.
+def probe_weights(example: Example, rng: Any, noise: float, pull: float = 0) -> np.ndarray:
+    """Random weights, and a pull on the scores of known outputs.
 
-    Their size follows the planes known so far, so that scores weigh less than the losses, about
-    as much, and more.
+    Their size follows the planes known so far: 1 stands for scores that weigh as much as losses.
     """
-    planes = [known for known in example.known.values() if known.val.any()]
-    radius = max((float(np.linalg.norm(plane.val)) for plane in planes), default=1.0)
-    size = max((plane.loss for plane in planes), default=0.0) or 1.0
-    w = rng.standard_normal(example.pack.dim) * size / radius
-    if kind < 4:
-        return w * (0.0, 0.1, 1.0, 10.0)[kind]
-    w *= 0.01
-    for plane in planes if kind == 4 else planes[-1:]:
-        step = 2 * size / float(plane.val @ plane.val)
-        np.add.at(w, plane.idx, (step if kind == 4 else -step) * plane.val)
+    planes = [known.psi for known in example.known.values() if known.psi[1].any()]
+    radius = max((float(np.linalg.norm(val)) for _, val in planes), default=1.0)
+    size = max(known.loss for known in example.known.values()) or 1.0
+    w = rng.standard_normal(example.pack.dim) * (noise * size / radius)
+    if pull:
+        for idx, val in planes if pull > 0 else planes[-1:]:
+            np.add.at(w, idx, pull * size / float(val @ val) * val)
     return w
 
 
@@ -228,7 +236,8 @@ def fingerprint(value: Any) -> Any:
 
 def show(y: np.ndarray) -> str:
     """Labels in a message: the object itself of a Python problem."""
-    return short(y[0] if len(y) == 1 else y.tolist())
+    labels = y.tolist()
+    return short(labels[0] if len(labels) == 1 else labels)
 
 
 @contextmanager
@@ -240,3 +249,15 @@ def naming(what: str) -> Iterator[None]:
         raise
     except Exception as error:
         raise ProblemError(f"{what} raised {type(error).__name__}: {error}") from error
+
+
+def vanishes(*vectors: Sparse) -> bool:
+    """Whether sparse vectors sum to 0, up to rounding."""
+    idx, val = (np.concatenate(parts) for parts in zip(*vectors, strict=True))
+    total = np.bincount(np.unique(idx, return_inverse=True)[1], val)
+    return bool(np.abs(total).max(initial=0.0) <= RTOL * np.abs(val).max(initial=0.0))
+
+
+def minus(vector: Sparse) -> Sparse:
+    """The sparse vector with its sign changed."""
+    return vector[0], -vector[1]

@@ -31,11 +31,13 @@ class Kernels:
 
     Attributes
     ----------
-    decode : ``decode(data, w, i, mode, y)``
+    decode : ``decode(data, w, i, mode, y, work)``
         Writes the best output of example i into the label slice ``y``: of ``<w, phi_i(y)>`` when
         mode is PREDICT, of ``loss_i(y) - <w, psi_i(y)>`` (MARGIN) or
         ``loss_i(y) * (1 - <w, psi_i(y)>)`` (SLACK). It returns nothing: the value and the plane
         are recomputed from delta and loss, so an oracle cannot contradict its own features.
+        ``work`` is a float64 array of ``Pack.work`` entries for its own use: to allocate memory
+        in every call would cost more than a small oracle.
     loss : ``loss(data, i, y) -> float``
     delta : ``delta(data, i, y, z, idx, val) -> int``
         Writes the non-zeros of ``phi_i(y) - phi_i(z)`` and returns how many; an index may repeat.
@@ -62,6 +64,8 @@ class Pack(NamedTuple):
         The most non-zeros that ``delta`` writes.
     weight : float64 array (n,)
         The weight of each example in the objective.
+    work : int
+        How many floats ``decode`` needs as its working memory.
     """
 
     data: Any
@@ -70,6 +74,7 @@ class Pack(NamedTuple):
     dim: int
     width: int
     weight: np.ndarray
+    work: int = 0
 
     @property
     def n(self) -> int:
@@ -147,11 +152,7 @@ def as_kernel_problem(problem: Any) -> KernelProblem:
     """The problem as the solvers see it: Python problems are wrapped, kernel problems stay."""
     if isinstance(problem, KernelProblem):
         return problem
-    missing = [
-        name
-        for name in ("features", "loss", "decode")
-        if not callable(getattr(problem, name, None))
-    ]
+    missing = [name for name in ("features", "loss", "decode") if _unwritten(problem, name)]
     if missing or isinstance(problem, type):
         what = (
             "a class, not an instance"
@@ -165,3 +166,9 @@ def as_kernel_problem(problem: Any) -> KernelProblem:
     from .problems.python import PythonProblem
 
     return PythonProblem(problem)
+
+
+def _unwritten(problem: Any, name: str) -> bool:
+    """Whether a method is absent, or only the base class's reminder to write it."""
+    method = getattr(problem, name, None)
+    return not callable(method) or getattr(method, "__func__", None) is getattr(Problem, name)

@@ -28,6 +28,9 @@ FIRST_LINE, LONGEST_INTERVAL = 2.0, 600.0
 #: Iterations to see before the remaining time is estimated, over at least so many seconds.
 EVIDENCE, EVIDENCE_TIME = 8, 0.5
 
+#: An estimate of more than so many times the elapsed time is no estimate.
+FARTHEST = 20.0
+
 
 class ProgressBar:
     """A context manager, and a callback of the training loop, that tells how far training is.
@@ -43,6 +46,7 @@ class ProgressBar:
         self.forecast = Forecast(gap_target(stop.tol, task.C, task.n), stop)
         self.console = Console(stderr=True, highlight=False)
         self.live: Live | None = None
+        self.over = False
         self.start = time.monotonic()
         self.interval = FIRST_LINE
         self.next_line = self.start + self.interval
@@ -72,6 +76,7 @@ class ProgressBar:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self.over = True
         if self.live is not None:
             self.live.stop()
         elif self.forecast.records:
@@ -79,24 +84,25 @@ class ProgressBar:
 
     def _render(self) -> Group | Text:
         if not self.forecast.records:
-            return Text(f"first pass over the examples, {self._elapsed()} elapsed")
+            return Text(f"first pass over the examples, {self._elapsed()}")
         bar = Table.grid(padding=(0, 1))
-        bar.add_row(
-            Bar(1.0, self.forecast.fraction(), width=24), " · ".join(self._state() + self._times())
-        )
+        words = " · ".join([self._gap(), self._elapsed(), *self._left()])
+        bar.add_row(Bar(1.0, self.forecast.fraction(), width=24), words)
         return Group(bar, Text(" · ".join(self._values()), style="dim"))
 
     def _print_line(self) -> None:
-        print("maxmargin:", ", ".join(self._values() + self._state() + self._times()),
-              file=sys.stderr, flush=True)  # fmt: skip
+        words = [*self._values(), self._gap(), self._elapsed(), *self._left()]
+        print("maxmargin:", ", ".join(words), file=sys.stderr, flush=True)
 
-    def _state(self) -> list[str]:
+    def _gap(self) -> str:
         last, target = self.forecast.records[-1], self.forecast.target
-        return [f"gap {last.gap / target:.3g} x target" if last.gap > target else "gap within tol"]
+        return f"gap {last.gap / target:.3g} x target" if last.gap > target else "gap within tol"
 
-    def _times(self) -> list[str]:
-        left = self.forecast.time_left()
-        return [f"{self._elapsed()} elapsed"] + ([f"{left} left"] if left else [])
+    def _elapsed(self) -> str:
+        return f"{duration(time.monotonic() - self.start)} elapsed"
+
+    def _left(self) -> list[str]:
+        return [] if self.over else [f"{self.forecast.time_left()} left"]
 
     def _values(self) -> list[str]:
         last = self.forecast.records[-1]
@@ -106,9 +112,6 @@ class ProgressBar:
             f"dual {last.dual:.6g}",
             f"{last.n_oracle:,} oracle calls",
         ]
-
-    def _elapsed(self) -> str:
-        return duration(time.monotonic() - self.start)
 
 
 class Forecast:
@@ -137,9 +140,7 @@ class Forecast:
         return max(0.0, math.log(first / last) / math.log(first / self.target))
 
     def time_left(self) -> str:
-        """The remaining time in words; empty when there is nothing left to do."""
-        if self.records[-1].gap <= self.target:
-            return ""
+        """The remaining time in words."""
         expected, limit = self.seconds(), self.limit()
         if expected < limit:
             return f"about {duration(expected)}"
@@ -154,14 +155,15 @@ class Forecast:
     def seconds(self) -> float:
         """The extrapolated seconds to the target, infinity while there is no evidence for any."""
         now = self.records[-1].time
-        recent = [r for r in self._tail() if r.time >= now / 2 and math.isfinite(r.gap)]
+        recent = [r for r in self._tail() if r.time >= now / 2 and 0 < r.gap < math.inf]
         if len(recent) < EVIDENCE or recent[-1].time - recent[0].time < EVIDENCE_TIME:
             return math.inf
         times = np.array([r.time for r in recent])
         slope = np.polyfit(times - now, np.log([r.gap for r in recent]), 1)[0]
         if not slope < 0:
             return math.inf
-        return math.log(recent[-1].gap / self.target) / -slope
+        expected = max(0.0, math.log(recent[-1].gap / self.target) / -slope)
+        return expected if expected <= FARTHEST * now else math.inf
 
     def _tail(self) -> list[Record]:
         """At most some thousand of the last iterations: drawing must stay cheap."""

@@ -51,7 +51,7 @@ class Shard:
         self.total_weight = float(pack.weight.sum())
         self.n_jobs = n_threads(n_jobs) if self.loops.compiled else 1
         self.everyone = np.arange(self.n)
-        self.scratch = (np.empty(pack.width, np.int64), np.empty(pack.width))
+        self.scratch = (np.empty(pack.width, np.uint64), np.empty(pack.width))
         self.n_oracle = 0
         self.check: Callable[[], None] = _nothing
         self._chunk = 64
@@ -72,8 +72,11 @@ class Shard:
 
     def oracle(self, w: np.ndarray, mode: int, labels: np.ndarray, order: np.ndarray) -> None:
         """Decode the examples of ``order`` into ``labels``."""
+        decode, pack = self.loops.decode, self.pack
         self._run(
-            lambda part: self.loops.decode(self.pack, w, mode, part, labels), order, self.n_jobs
+            lambda part: decode(pack, w, mode, part, labels, np.empty(pack.work)),
+            order,
+            self.n_jobs,
         )
         if mode != PREDICT:
             self.n_oracle += len(order)
@@ -126,7 +129,7 @@ class Shard:
         try:
             nobody, w = self.everyone[:0], np.zeros(self.pack.dim)
             labels, value = self.new_labels(), np.zeros(self.n)
-            self.loops.decode(self.pack, w, mode, nobody, labels)
+            self.loops.decode(self.pack, w, mode, nobody, labels, np.empty(self.pack.work))
             self.loops.collect(self.pack, w, mode, nobody, labels, w, value, self.scratch)
             if slots:
                 cache = self.new_cache(slots)

@@ -93,7 +93,9 @@ def demo(
 
 @app.command()
 def train(
-    structure: Annotated[Structure, typer.Argument(help="What is predicted.")],
+    structure: Annotated[
+        Structure, typer.Argument(metavar="binary|multiclass", help="What is predicted.")
+    ],
     data: Data,
     model: Annotated[Path, typer.Option("--output", "-o", help="The model file to write.")],
     C: Annotated[float, typer.Option("--C", "-C", help="Weight of the sum of the losses.")] = 1.0,
@@ -102,18 +104,20 @@ def train(
         float,
         typer.Option(help="Stop when the average loss is proved to be so close to its optimum."),
     ] = 1e-2,
-    rescaling: Annotated[Rescaling, typer.Option(help="How the loss enters.")] = Rescaling.margin,
+    rescaling: Annotated[
+        Rescaling, typer.Option(help="How the loss enters: as a margin or as a slope.")
+    ] = Rescaling.margin,
     class_weight: Annotated[
         ClassWeight | None, typer.Option(help="Weight classes against their frequencies.")
     ] = None,
     intercept: Annotated[bool, typer.Option("--intercept", help="Add a constant feature.")] = False,
-    max_iter: Annotated[int, typer.Option(help="Most iterations.")] = 10_000,
-    max_time: Annotated[float | None, typer.Option(help="Most seconds in the solver.")] = None,
+    max_iter: Annotated[int, typer.Option(help="Limit of iterations.")] = 10_000,
+    max_time: Annotated[float | None, typer.Option(help="Limit of seconds in the solver.")] = None,
     jobs: Annotated[
         int, typer.Option("--jobs", "-j", help="Threads, -1 for all cores; the model is the same.")
     ] = 1,
     seed: Annotated[
-        int, typer.Option(min=0, max=2**32 - 1, help="Seed of the random choices.")
+        int, typer.Option(min=0, max=2**32 - 1, metavar="<int>", help="Seed of the random choices.")
     ] = 0,
     plot: Annotated[
         Path | None, typer.Option(help="Draw the convergence: a .png, .svg or .pdf file.")
@@ -153,7 +157,7 @@ def predict(
     ] = "-",
     scores: Annotated[
         bool,
-        typer.Option("--scores", help="Add the score of each class (of the second one if binary)."),
+        typer.Option("--scores", help="Add the score of each class (one score for two)."),
     ] = False,
 ) -> None:
     """Predict one label a line, in the order of DATA.

@@ -55,7 +55,10 @@ def train_model(
     if plot is not None:
         result.plot(plot)
     if not result.converged:
-        warn(f"{verdict(result).lower()}: the model is {bound(result)} above the optimum")
+        warn(
+            f"{verdict(result).lower()} with a gap of {result.gap:.4g}: the objective is "
+            f"{bound(result)} above the optimum"
+        )
     if not quiet:
         written = [str(path) for path in (model, plot) if path is not None]
         print_training(estimator, examples.X.shape[0], certificate(result), written)

@@ -41,8 +41,8 @@ def _one_line_errors() -> Iterator[None]:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         _fail("standard output was closed before everything was written")
     except OSError as error:
-        place = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "
-        _fail(f"{place}{error.strerror or error}")
+        place = "output" if error.filename is None else os.fsdecode(error.filename)
+        _fail(f"{place}: {error.strerror or error}")
     except MemoryError as error:
         _fail(f"not enough memory: {str(error) or 'the data or the model are too large'}")
     except KeyboardInterrupt:
@@ -89,7 +89,4 @@ def check_output(path: Path, source: str | None = None) -> None:
     try:
         tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:
-        reason = f"the directory {folder} {'does not exist' if not folder.exists() else ''}"
-        if folder.exists():
-            reason = f"cannot write to the directory {folder} ({error.strerror})"
-        raise MaxMarginError(f"{path}: {reason.strip()}") from error
+        raise MaxMarginError(f"{path}: cannot write to {folder}: {error.strerror}") from error

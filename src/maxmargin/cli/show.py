@@ -49,7 +49,7 @@ def result_rows(result: Result) -> list[tuple[str, str]]:
     return [
         ("primal", f"{result.primal:.6g}"),
         ("dual", f"{result.dual:.6g}"),
-        ("gap", f"{result.gap:.3g}"),
+        ("gap", f"{result.gap:.4g}"),
         ("iterations", f"{result.n_iter:,}"),
         ("oracle calls", f"{result.n_oracle:,}"),
         ("time", f"{duration(result.time)} in the solver, {duration(result.prepare_time)} to "

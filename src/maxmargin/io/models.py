@@ -228,7 +228,8 @@ def _decode_result(code: dict[str, Any], history: np.ndarray, w: np.ndarray) -> 
         w=w,
         status=Status[code["status"]],
         history=[
-            Record(int(r[0]), r[1], int(r[2]), *r[3:6], planes=int(r[6])) for r in history.tolist()
+            Record(int(i), time, int(n_oracle), primal, dual, gap, int(planes))
+            for i, time, n_oracle, primal, dual, gap, planes in history.tolist()
         ],
         shares=dict(code["shares"]),
         **{key: labels_from_json(code[key]) for key in _NUMBERS},

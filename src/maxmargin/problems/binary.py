@@ -21,7 +21,7 @@ class BinaryData(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def decode(data, w, i, mode, y):
+def decode(data, w, i, mode, y, work):
     """The sign of <w, x>; when training the other label if it violates the margin.
 
     Both rescalings coincide, for the only loss is 1.

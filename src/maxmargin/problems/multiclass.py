@@ -26,10 +26,11 @@ class MulticlassData(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def decode(data, w, i, mode, y):
+def decode(data, w, i, mode, y, work):
     """argmax over classes; ties go to the truth when training, to the lowest class otherwise."""
     K = data.cost.shape[0]
-    s = np.zeros(K)
+    s = work
+    s[:] = 0.0
     row_scores(data.rows, i, w, K, s)
     if data.bias != 0:
         for k in range(K):
@@ -38,11 +39,11 @@ def decode(data, w, i, mode, y):
         y[0] = np.argmax(s)
         return
     t = data.y[i]
+    cost, truth_score = data.cost[t], s[t]
     best, best_value = t, 0.0
     for k in range(K):
-        margin = s[t] - s[k]
-        cost = data.cost[t, k]
-        value = cost - margin if mode == MARGIN else cost * (1.0 - margin)
+        margin = truth_score - s[k]
+        value = cost[k] - margin if mode == MARGIN else cost[k] * (1.0 - margin)
         if value > best_value:
             best, best_value = k, value
     y[0] = best
@@ -103,6 +104,7 @@ class Multiclass(KernelProblem):
             dim=(d + (self.bias != 0)) * self.n_classes,
             width=2 * widest,
             weight=read_only(np.ones(n) if sample_weight is None else sample_weight, np.float64),
+            work=self.n_classes,
         )
 
     def unpack(self, pack: Pack, labels: np.ndarray) -> np.ndarray:

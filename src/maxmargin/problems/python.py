@@ -25,8 +25,10 @@ class PythonData(NamedTuple):
     dim: int
 
 
-def decode(data, w, i, mode, y):
+def decode(data, w, i, mode, y, work):
     """The user's decode; w is shown read-only, for it is the solver's own."""
+    w = w.view()
+    w.flags.writeable = False
     if mode == PREDICT:
         y[0] = data.problem.decode(data.X[i], w)
         return
@@ -82,6 +84,8 @@ def read_features(problem: Any, x: Any, y: Any, i: int, dim: int | None) -> Any:
         raw = (list(raw.keys()), list(raw.values()))
     if hasattr(raw, "tocoo"):
         matrix = raw.tocoo()
+        if matrix.ndim == 2 and matrix.shape[0] != 1:
+            raise ProblemError(f"{where} has shape {matrix.shape}: return one row")
         if dim is not None and matrix.shape[-1] != dim:
             raise ProblemError(f"{where} has length {matrix.shape[-1]}, others have {dim}")
         raw = (matrix.coords[-1], matrix.data)
@@ -107,6 +111,8 @@ def check_sparse(
     raw: tuple[Any, Any], where: str, dim: int | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Indices and values, in range and finite."""
+    if np.size(raw[0]) and np.asarray(raw[0]).dtype.kind not in "iu":
+        raise ProblemError(f"{where}: sparse features have integer indices and float values")
     try:
         indices, values = np.asarray(raw[0], np.int64), np.asarray(raw[1], np.float64)
     except (TypeError, ValueError) as error:

@@ -28,7 +28,7 @@ def bound(result: Result) -> str:
     """How far from the optimum the weights are at most, such as ``at most 0.4 %``."""
     relative = relative_gap(result)
     if relative is None or relative >= 10:
-        return f"at most {result.gap:.3g}"
+        return f"at most {result.gap:.4g}"
     return f"at most {100 * relative:.2g} %" if relative < 1 else f"at most {100 * relative:.0f} %"
 
 

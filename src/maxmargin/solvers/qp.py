@@ -61,9 +61,7 @@ def solve_simplex_qp(
     return beta / beta.sum()
 
 
-def _move(
-    G: np.ndarray, N: float, beta: np.ndarray, free: np.ndarray, excess: np.ndarray
-) -> bool:
+def _move(G: np.ndarray, N: float, beta: np.ndarray, free: np.ndarray, excess: np.ndarray) -> bool:
     """One Newton step on the support, as far as the simplex allows, in place.
 
     The ridge makes it a proximal step: it bends the way, not the place where the steps end.
