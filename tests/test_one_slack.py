@@ -159,9 +159,9 @@ def test_interpreted_and_compiled_runs_agree(problem, layout, mode):
     pack = problem.pack(layout(X), y, weight)
     stop = Stop(tol=1e-6)
     solver = mm.OneSlack(cache=3)
-    fast = train_shard(Shard(problem, pack), 0, 0.5, solver, stop, mode)
+    fast = train_shard(Shard(problem, pack), 0.5, solver, stop, mode)
     slow = train_shard(
-        Shard(problem, pack, loops=interpret(problem.kernels)), 0, 0.5, solver, stop, mode
+        Shard(problem, pack, loops=interpret(problem.kernels)), 0.5, solver, stop, mode
     )
     assert fast.n_oracle == slow.n_oracle
     np.testing.assert_allclose(fast.w, slow.w, rtol=1e-9, atol=1e-12)

@@ -16,7 +16,7 @@ LINE = re.compile(r'^SOURCES = "[0-9a-f]*"$', re.MULTILINE)
 
 def source_hash() -> str:
     """Hash of every file whose functions are compiled into the bindings."""
-    names = ("borrow.py", "linalg.py", "loops.py", "problem.py")
+    names = ("ascent.py", "borrow.py", "linalg.py", "loops.py", "problem.py")
     sources = [PACKAGE / name for name in names]
     sources += sorted((PACKAGE / "problems").glob("*.py"))
     return hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]

@@ -15,6 +15,7 @@ from .problem import Pack as Pack
 from .problem import Problem as Problem
 from .result import Result as Result
 from .result import Status as Status
+from .solvers import SDM as SDM
 from .solvers import OneSlack as OneSlack
 from .training import train as train
 

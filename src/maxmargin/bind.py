@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
-from . import loops
+from . import ascent, loops
 from .problem import Kernels
 
 
@@ -24,6 +24,8 @@ class Loops(NamedTuple):
     collect: Callable[..., float]
     recall: Callable[..., None]
     remember: Callable[..., None]
+    ascend: Callable[..., None]
+    sum: Callable[..., None]
     compiled: bool
 
 
@@ -48,6 +50,8 @@ def interpret(kernels: Kernels) -> Loops:
         partial(loops.collect_planes, loss, delta),
         partial(loops.recall_planes, delta),
         partial(loops.remember_planes, loss),
+        partial(ascent.ascend_examples, decode, loss, delta),
+        partial(ascent.sum_duals, delta),
         compiled=False,
     )
 
@@ -56,6 +60,7 @@ def compile_loops(kernels: Kernels) -> Loops:
     """Bindings for a user's numba kernels; closures cannot be kept on disk."""
     from numba import njit
 
+    from .ascent import ascend_examples, sum_duals
     from .loops import collect_planes, decode_examples, recall_planes, remember_planes
 
     decode, loss, delta = kernels.decode, kernels.loss, kernels.delta
@@ -76,7 +81,20 @@ def compile_loops(kernels: Kernels) -> Loops:
     def user_remember(pack, order, labels, value, recalled, cache, now):
         return remember_planes(loss, pack, order, labels, value, recalled, cache, now)
 
-    return Loops(user_decode, user_collect, user_recall, user_remember, compiled=True)
+    @njit(nogil=True)
+    def user_ascend(pack, w, C, mode, order, duals, tau, ask, labels, visits, block, work):
+        return ascend_examples(
+            decode, loss, delta,
+            pack, w, C, mode, order, duals, tau, ask, labels, visits, block, work,
+        )  # fmt: skip
+
+    @njit(nogil=True)
+    def user_sum(pack, C, mode, order, duals, w, scratch):
+        return sum_duals(delta, pack, C, mode, order, duals, w, scratch)
+
+    return Loops(
+        user_decode, user_collect, user_recall, user_remember, user_ascend, user_sum, compiled=True
+    )
 
 
 @lru_cache(maxsize=1)
@@ -88,11 +106,7 @@ def _built_in() -> dict[Kernels, Loops]:
     modules: dict[str, Any] = {"binary": binary, "multiclass": multiclass}
     return {
         Kernels(module.decode, module.loss, module.delta): Loops(
-            getattr(compiled, f"{name}_decode"),
-            getattr(compiled, f"{name}_collect"),
-            getattr(compiled, f"{name}_recall"),
-            getattr(compiled, f"{name}_remember"),
-            compiled=True,
+            *(getattr(compiled, f"{name}_{loop}") for loop in Loops._fields[:-1]), compiled=True
         )
         for name, module in modules.items()
     }

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from numba import njit
 
+from .ascent import ascend_examples, sum_duals
 from .loops import collect_planes, decode_examples, recall_planes, remember_planes
 from .problems import binary, multiclass
 
-SOURCES = "67e8b586f535caba"
+SOURCES = "f90dab4aee86a1ba"
 
 
 @njit(cache=True, nogil=True)
@@ -40,6 +41,19 @@ def binary_remember(pack, order, labels, value, recalled, cache, now):
 
 
 @njit(cache=True, nogil=True)
+def binary_ascend(pack, w, C, mode, order, duals, tau, ask, labels, visits, block, work):
+    return ascend_examples(
+        binary.decode, binary.loss, binary.delta,
+        pack, w, C, mode, order, duals, tau, ask, labels, visits, block, work,
+    )  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def binary_sum(pack, C, mode, order, duals, w, scratch):
+    return sum_duals(binary.delta, pack, C, mode, order, duals, w, scratch)
+
+
+@njit(cache=True, nogil=True)
 def multiclass_decode(pack, w, mode, order, labels, work):
     return decode_examples(multiclass.decode, pack, w, mode, order, labels, work)
 
@@ -59,3 +73,16 @@ def multiclass_recall(pack, w, mode, order, cache, now, labels, value, scratch):
 @njit(cache=True, nogil=True)
 def multiclass_remember(pack, order, labels, value, recalled, cache, now):
     return remember_planes(multiclass.loss, pack, order, labels, value, recalled, cache, now)
+
+
+@njit(cache=True, nogil=True)
+def multiclass_ascend(pack, w, C, mode, order, duals, tau, ask, labels, visits, block, work):
+    return ascend_examples(
+        multiclass.decode, multiclass.loss, multiclass.delta,
+        pack, w, C, mode, order, duals, tau, ask, labels, visits, block, work,
+    )  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def multiclass_sum(pack, C, mode, order, duals, w, scratch):
+    return sum_duals(multiclass.delta, pack, C, mode, order, duals, w, scratch)

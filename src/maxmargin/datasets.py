@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 
@@ -24,9 +26,8 @@ def load_digits_split() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
     from sklearn.model_selection import train_test_split
 
     X, y = load_digits(return_X_y=True)
-    X_train, X_test, y_train, y_test = train_test_split(
-        X / 16, y, test_size=450, random_state=0, stratify=y
-    )
+    split: Any = train_test_split(X / 16, y, test_size=450, random_state=0, stratify=y)
+    X_train, X_test, y_train, y_test = split
     return X_train, X_test, y_train, y_test
 
 

@@ -104,6 +104,12 @@ class _LinearSVC(ClassifierMixin, _SVC):
         best = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return self.classes_[best]
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The part of the rows whose label is predicted."""
+        truth = as_label_array(y)
+        right = [a == b for a, b in zip(self.predict(X).tolist(), truth.tolist(), strict=True)]
+        return float(np.average(right, weights=sample_weight))
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -131,7 +137,7 @@ class _LinearSVC(ClassifierMixin, _SVC):
         present = np.unique(codes if weight is None else codes[weight > 0])
         if len(present) < 2:
             raise DataError(
-                f"the examples (of positive weight) have one class, {self.classes_[present[0]]!r}: "
+                f"the examples (of positive weight) have one class, {self.classes_.tolist()[present[0]]!r}: "
                 "at least two classes are needed"
             )
 

@@ -94,6 +94,9 @@ class KernelProblem:
     #: them up costs as much as the oracle itself.
     cache: int = 0
 
+    #: The most outputs an example can have, where that is a small number.
+    n_outputs: int | None = None
+
     def pack(self, X: Any, Y: Any | None = None, sample_weight: np.ndarray | None = None) -> Pack:
         """Arrays for the loops; without ``Y`` the examples can only be predicted."""
         raise NotImplementedError

@@ -95,14 +95,17 @@ class ProgressBar:
         print("maxmargin:", ", ".join(words), file=sys.stderr, flush=True)
 
     def _gap(self) -> str:
-        last, target = self.forecast.records[-1], self.forecast.target
-        return f"gap {last.gap / target:.3g} x target" if last.gap > target else "gap within tol"
+        ratio = self.forecast.records[-1].gap / self.forecast.target
+        if ratio <= 1:
+            return "gap within tol"
+        return f"gap {ratio:.3g} x target" if math.isfinite(ratio) else "no gap yet"
 
     def _elapsed(self) -> str:
         return f"{duration(time.monotonic() - self.start)} elapsed"
 
     def _left(self) -> list[str]:
-        return [] if self.over else [f"{self.forecast.time_left()} left"]
+        done = self.over or self.forecast.fraction() == 1
+        return [] if done else [f"{self.forecast.time_left()} left"]
 
     def _values(self) -> list[str]:
         last = self.forecast.records[-1]

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from .ascent import Block, Duals, Visits
 from .bind import Loops, bind
 from .loops import Cache
 from .problem import PREDICT, KernelProblem, Pack
@@ -45,6 +46,7 @@ class Shard:
     def __init__(
         self, problem: KernelProblem, pack: Pack, n_jobs: int = 1, loops: Loops | None = None
     ):
+        self.problem = problem
         self.pack = pack
         self.loops = bind(problem.kernels) if loops is None else loops
         self.n = pack.n
@@ -69,6 +71,26 @@ class Shard:
             np.zeros(self.n, np.int32),
             np.zeros((self.n, slots), np.int32),
         )
+
+    def new_duals(self, slots: int) -> Duals:
+        """Working sets with room for ``slots`` outputs; alpha_i is 1 at the truth."""
+        truth = self.pack.truth
+        duals = Duals(
+            np.empty(slots * len(truth), truth.dtype),
+            np.zeros((self.n, slots)),
+            np.zeros((self.n, slots)),
+            np.ones(self.n, np.int64),
+        )
+        duals.alpha[:, 0] = 1.0
+        return duals
+
+    def new_block(self, slots: int) -> Block:
+        """Room for the planes of a working set and of one output more."""
+        m, width = slots + 1, self.pack.width
+        return Block(
+            np.empty(m * width, np.uint64), np.empty(m * width), np.zeros(m, np.int64),
+            np.zeros(m), np.zeros(m), np.zeros((m, m)), np.zeros(m), np.zeros(self.pack.dim),
+        )  # fmt: skip
 
     def oracle(self, w: np.ndarray, mode: int, labels: np.ndarray, order: np.ndarray) -> None:
         """Decode the examples of ``order`` into ``labels``."""
@@ -120,24 +142,62 @@ class Shard:
         """Keep the outputs of ``order`` that are better than all cached ones."""
         self.loops.remember(self.pack, order, labels, value, recalled, cache, now)
 
-    def warm_up(self, mode: int, slots: int) -> float:
-        """Compile (or load) the loops by treating no example; returns the seconds it took."""
+    def ascend(
+        self,
+        w: np.ndarray,
+        C: float,
+        mode: int,
+        order: np.ndarray,
+        duals: Duals,
+        tau: float,
+        ask: bool,
+        labels: np.ndarray,
+        visits: Visits,
+        block: Block,
+    ) -> None:
+        """A pass of block dual ascent over ``order``; w, duals and visits change in place."""
+        work = np.empty(self.pack.work)
+        self._run(
+            lambda part: self.loops.ascend(
+                self.pack, w, C, mode, part, duals, tau, ask, labels, visits, block, work
+            ),
+            order,
+        )
+        self.n_oracle += len(order) * ask
+
+    def sum_duals(self, C: float, mode: int, duals: Duals, w: np.ndarray) -> None:
+        """w += C sum_ir weight_i alpha_ir plane_ir."""
+        self.loops.sum(self.pack, C, mode, self.everyone, duals, w, self.scratch)
+
+    def warm_up(self, mode: int, names: tuple[str, ...]) -> float:
+        """Compile (or load) these loops by treating no example; returns the seconds it took."""
         start = time.perf_counter()
         late = threading.Timer(1.0, _say_compiling)
         late.daemon = True
         late.start()
         try:
-            nobody, w = self.everyone[:0], np.zeros(self.pack.dim)
-            labels, value = self.new_labels(), np.zeros(self.n)
-            self.loops.decode(self.pack, w, mode, nobody, labels, np.empty(self.pack.work))
-            self.loops.collect(self.pack, w, mode, nobody, labels, w, value, self.scratch)
-            if slots:
-                cache = self.new_cache(slots)
-                self.loops.recall(self.pack, w, mode, nobody, cache, 0, labels, value, self.scratch)
-                self.loops.remember(self.pack, nobody, labels, value, value, cache, 0)
+            for name in names:
+                getattr(self.loops, name)(*self._nothing_to_do(name, mode))
         finally:
             late.cancel()
         return time.perf_counter() - start
+
+    def _nothing_to_do(self, name: str, mode: int) -> tuple[Any, ...]:
+        """Arguments for a loop that name no example."""
+        pack, scratch, nobody = self.pack, self.scratch, self.everyone[:0]
+        w, labels, value, work = np.zeros(1), pack.truth[:0].copy(), np.zeros(0), np.zeros(0)
+        cache, duals = self.new_cache(0), self.new_duals(1)
+        visits, block = Visits(np.zeros(3), value), self.new_block(0)
+        return {
+            "decode": (pack, w, mode, nobody, labels, work),
+            "collect": (pack, w, mode, nobody, labels, w, value, scratch),
+            "recall": (pack, w, mode, nobody, cache, 0, labels, value, scratch),
+            "remember": (pack, nobody, labels, value, value, cache, 0),
+            "ascend": (
+                pack, w, 1.0, mode, nobody, duals, 0.0, True, labels, visits, block, work,
+            ),
+            "sum": (pack, 1.0, mode, nobody, duals, w, scratch),
+        }[name]  # fmt: skip
 
     def _run(self, work: Callable[[np.ndarray], Any], order: np.ndarray, n_jobs: int = 1) -> None:
         """Call ``work`` on chunks of ``order``, with a check between chunks.

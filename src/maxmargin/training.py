@@ -69,7 +69,7 @@ def train(
     shard = Shard(kernel_problem, pack, 1 if n_jobs is None else n_jobs)
     stop = check_stop(tol, max_iter, max_time)
     result = train_shard(
-        shard, kernel_problem.cache, C, solver, stop, rescaling, random_state, callbacks, verbose
+        shard, C, solver, stop, rescaling, random_state, callbacks, verbose
     )
     result.prepare_time = time.perf_counter() - start - result.time - result.compile_time
     return result
@@ -77,7 +77,6 @@ def train(
 
 def train_shard(
     shard: Shard,
-    cache: int,
     C: float,
     solver: Any,
     stop: Stop,
@@ -86,16 +85,16 @@ def train_shard(
     callbacks: Iterable[Callback] = (),
     verbose: int = 0,
 ) -> Result:
-    """Train on packed examples; ``cache`` is the problem's default number of cached outputs."""
+    """Train on packed examples."""
     from .solvers import Task, get_solver, solve
 
     if rescaling not in MODES:
         raise DataError(f"rescaling is 'margin' or 'slack', got {rescaling!r}")
     task = Task(
-        shard, check_positive("C", C), MODES[rescaling], stop.tol, random(random_state), cache
+        shard, check_positive("C", C), MODES[rescaling], stop.tol, random(random_state)
     )
     chosen = get_solver(solver)
-    compile_time = shard.warm_up(task.mode, chosen.slots(task))
+    compile_time = shard.warm_up(task.mode, chosen.loops(task))
     callbacks = list(callbacks)
     if verbose:
         from .progress import ProgressBar

@@ -18,7 +18,7 @@ app = typer.Typer(
     cls=GuardedGroup,
     no_args_is_help=True,
     add_completion=False,
-    rich_markup_mode="rich",
+    rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -72,10 +72,10 @@ def options(
 ) -> None:
     """Max-margin training with a certificate: structural SVMs on the command line.
 
-    Start with [bold]maxmargin demo[/bold], which needs no data.
+    Start with **maxmargin demo**, which needs no data.
 
-    [dim]Exit codes: 0 success, 1 error, 2 wrong usage, 130 stopped by Ctrl-C with nothing
-    written.[/dim]
+    Exit codes: 0 success, 1 error, 2 wrong usage, 130 stopped by Ctrl-C with nothing
+    written.
     """
 
 
@@ -93,13 +93,13 @@ def demo(
 
 @app.command()
 def train(
-    structure: Annotated[
-        Structure, typer.Argument(metavar="binary|multiclass", help="What is predicted.")
-    ],
+    structure: Annotated[Structure, typer.Argument(metavar="STRUCTURE", help="What is predicted.")],
     data: Data,
     model: Annotated[Path, typer.Option("--output", "-o", help="The model file to write.")],
     C: Annotated[float, typer.Option("--C", "-C", help="Weight of the sum of the losses.")] = 1.0,
-    solver: Annotated[str, typer.Option(help="auto or one-slack.")] = "auto",
+    solver: Annotated[
+        str, typer.Option(help="A solver by name, such as one-slack; auto chooses.")
+    ] = "auto",
     tol: Annotated[
         float,
         typer.Option(help="Stop when the average loss is proved to be so close to its optimum."),
@@ -116,9 +116,7 @@ def train(
     jobs: Annotated[
         int, typer.Option("--jobs", "-j", help="Threads, -1 for all cores; the model is the same.")
     ] = 1,
-    seed: Annotated[
-        int, typer.Option(min=0, max=2**32 - 1, metavar="<int>", help="Seed of the random choices.")
-    ] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the random choices.")] = 0,
     plot: Annotated[
         Path | None, typer.Option(help="Draw the convergence: a .png, .svg or .pdf file.")
     ] = None,
@@ -128,10 +126,12 @@ def train(
 
     When a limit or Ctrl-C ends training early, the best model so far is written, with a warning
     that tells how far from the optimum it can be, and the exit code is 0. Lines with a
-    [bold]cost:[/bold] are weighted by it.
+    **cost:** are weighted by it.
     """
     from .commands import train_model
 
+    if not 0 <= seed < 2**32:
+        raise typer.BadParameter("a seed lies between 0 and 2^32 - 1", param_hint="--seed")
     parameters = {
         "C": C,
         "solver": solver,

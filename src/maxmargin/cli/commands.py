@@ -59,6 +59,8 @@ def train_model(
             f"{verdict(result).lower()} with a gap of {result.gap:.4g}: the objective is "
             f"{bound(result)} above the optimum"
         )
+    if not estimator.coef_.any():
+        warn("all weights are zero, so all examples get the same label: train longer or raise --C")
     if not quiet:
         written = [str(path) for path in (model, plot) if path is not None]
         print_training(estimator, examples.X.shape[0], certificate(result), written)
@@ -67,6 +69,13 @@ def train_model(
 def _check_training_data(structure: str, data: str, examples: Examples) -> None:
     if examples.X.shape[1] == 0:
         raise DataError("no line has a feature: there is nothing to learn from", path=data)
+    if examples.y.dtype.kind == "f":
+        i = int(np.flatnonzero(examples.y % 1)[0])
+        raise DataError(
+            f"the target {examples.y[i]} is no class: use integers or words",
+            path=data,
+            line=int(examples.line[i]),
+        )
     n_classes = len(np.unique(examples.y))
     if n_classes < 2:
         label = examples.y[0].item()

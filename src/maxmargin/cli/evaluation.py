@@ -78,8 +78,22 @@ def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
 
 
 def _numbers(y: np.ndarray, classes: np.ndarray) -> list[int]:
-    """Class numbers of labels, -1 for unknown ones."""
+    """Class numbers of labels, -1 for unknown ones.
+
+    The labels of a file are numbers only if all of them are, so that two files with the same
+    classes may differ in the type of their labels.
+    """
     if classes.dtype.kind == "U" and y.dtype.kind != "U":
-        y = y.astype(str)  # a file whose labels all look like numbers, for a model that has words
+        y = y.astype(str)
+    labels = y.tolist()
+    if classes.dtype.kind in "iuf" and y.dtype.kind == "U":
+        labels = [_as_number(label) for label in labels]
     numbers = {label: k for k, label in enumerate(classes.tolist())}
-    return [numbers.get(label, -1) for label in y.tolist()]
+    return [numbers.get(label, -1) for label in labels]
+
+
+def _as_number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text

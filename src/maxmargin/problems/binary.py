@@ -66,6 +66,7 @@ class Binary(KernelProblem):
     """
 
     kernels = Kernels(decode, loss, delta)
+    n_outputs = 2
 
     def __init__(self, bias: float = 0.0):
         self.bias = float(bias)

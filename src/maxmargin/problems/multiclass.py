@@ -86,7 +86,7 @@ class Multiclass(KernelProblem):
     kernels = Kernels(decode, loss, delta)
 
     def __init__(self, n_classes: int, cost: Any = None, bias: float = 0.0):
-        self.n_classes = n_classes
+        self.n_classes = self.n_outputs = n_classes
         self.cost = check_cost(cost, n_classes)
         self.bias = float(bias)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..errors import MaxMarginError
 from ..result import Record, Result
@@ -43,10 +43,14 @@ def plot_result(result: Result, path: str | Path | None = None) -> Figure:
     """
     if path is not None:
         check_format(path)
-    new_figure = require_matplotlib()
+    require_matplotlib()
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
     if not result.history:
         raise MaxMarginError("the result has no history to draw")
-    figure = new_figure(figsize=(9, 5.8), layout="constrained", facecolor="white")
+    figure = Figure(figsize=(9, 5.8), layout="constrained", facecolor="white")
+    FigureCanvasAgg(figure)
     figure.suptitle(_title(result), fontsize=11.5)
     axes = figure.subplots(2, 2, sharex="col", sharey="row")
     for column, (field, label) in enumerate(
@@ -65,15 +69,14 @@ def plot_result(result: Result, path: str | Path | None = None) -> Figure:
     return figure
 
 
-def require_matplotlib() -> Any:
-    """Matplotlib's Figure class, or an error that says how to get it."""
+def require_matplotlib() -> None:
+    """Raise an error that says how to get matplotlib, if it is missing."""
     try:
-        from matplotlib.figure import Figure
+        import matplotlib.figure  # noqa: F401
     except ImportError as error:
         raise MaxMarginError(
             "drawing needs matplotlib, which is not installed: pip install maxmargin[plot]"
         ) from error
-    return Figure
 
 
 def check_format(path: str | Path) -> None:

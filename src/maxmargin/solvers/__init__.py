@@ -7,9 +7,10 @@ from typing import Any
 from ..errors import DataError
 from .base import Solver, solve
 from .one_slack import OneSlack
+from .sdm import SDM
 from .task import Task
 
-SOLVERS = {"one-slack": OneSlack}
+SOLVERS = {"one-slack": OneSlack, "sdm": SDM}
 
 
 def get_solver(solver: Any) -> Solver:
@@ -29,4 +30,4 @@ def get_solver(solver: Any) -> Solver:
     return solver
 
 
-__all__ = ["SOLVERS", "OneSlack", "Solver", "Task", "get_solver", "solve"]
+__all__ = ["SDM", "SOLVERS", "OneSlack", "Solver", "Task", "get_solver", "solve"]

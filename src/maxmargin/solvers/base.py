@@ -9,6 +9,8 @@ A solver is a frozen dataclass of options with three methods:
     ``dual`` is the value of a feasible dual point.
 ``planes(state) -> int``
     The size of its working set.
+``loops(task) -> tuple of str``
+    The loops it calls, by their names in ``bind.Loops``: these are compiled before the clock runs.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ class Solver(Protocol):
 
     name: str
 
-    def slots(self, task: Task) -> int: ...
+    def loops(self, task: Task) -> tuple[str, ...]: ...
 
     def init(self, task: Task) -> Any: ...
 

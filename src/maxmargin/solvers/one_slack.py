@@ -79,7 +79,11 @@ class OneSlack:
 
     def slots(self, task: Task) -> int:
         """Outputs cached for each example."""
-        return task.cache if self.cache is None else self.cache
+        return task.shard.problem.cache if self.cache is None else self.cache
+
+    def loops(self, task: Task) -> tuple[str, ...]:
+        """The loops it calls."""
+        return ("decode", "collect") + (("recall", "remember") if self.slots(task) else ())
 
     def init(self, task: Task) -> OneSlackState:
         """Lines 1 and 2: an empty working set, w = 0."""

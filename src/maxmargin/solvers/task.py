@@ -37,8 +37,10 @@ class Clock:
     def pause(self) -> Iterator[None]:
         """Time inside does not count."""
         start = time.perf_counter()
-        yield
-        self._paused += time.perf_counter() - start
+        try:
+            yield
+        finally:
+            self._paused += time.perf_counter() - start
 
 
 @dataclass
@@ -50,7 +52,6 @@ class Task:
     mode: int
     tol: float
     random: np.random.RandomState
-    cache: int
     shares: dict[str, float] = field(default_factory=dict)
 
     @property

@@ -1,0 +1,167 @@
+"""Covertype against liblinear: who reaches the same primal first."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from .display import Column, count, percent, ratio, seconds
+from .figures import GREY, clean, legend, style
+from .memory import peak_growth
+from .registry import Verdict, experiment
+from .runs import accuracy, curve, hinge_primal, run_values, stop_at, time_to, train_multiclass
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from .session import Group, Session
+
+NAME = "000-covertype-liblinear"
+C = 1.0
+LIBLINEAR = "liblinear"
+
+#: What counts as reached: liblinear's primal, and a part above it.
+MARGINS = {"reach": 0.0, "reach_01": 1e-3, "reach_1": 1e-2}
+
+
+def solvers() -> dict[str, Any]:
+    """The runs that are set against liblinear."""
+    from ..solvers import OneSlack
+
+    return {
+        "default": "auto",
+        "one-slack as printed": OneSlack(step=1.0, cache=0),
+        "one-slack, short steps": OneSlack(step=0.1, cache=0),
+    }
+
+
+@experiment(
+    NAME,
+    title="Covertype, 7 classes, C = 1: seconds until liblinear's primal is reached",
+    claim="The default solver reaches liblinear's Crammer-Singer primal in less time than "
+    "liblinear, and its memory grows by less than the size of the data.",
+    data=("covertype",),
+)
+def run(session: Session) -> Verdict:
+    """Liblinear first; each solver then runs until it is as good, or for ``cap`` seconds."""
+    n, cap = (20_000, 10.0) if session.quick else (session.load("covertype").n, 120.0)
+    peer = session.measure(
+        {"program": LIBLINEAR, "n": n}, lambda seed: run_liblinear(session, n, seed)
+    )
+    targets = peer.numbers("primal")
+    ours = [
+        session.measure(
+            {"program": name, "n": n, "cap": cap},
+            lambda seed, solver=solver: run_solver(session, n, seed, solver, targets[seed], cap),
+        )
+        for name, solver in solvers().items()
+    ]
+    memory = session.measure(
+        {"program": "memory", "n": n},
+        lambda seed: peak_growth(session.directory, n, seed, max_time=10.0),
+    )
+    show(session, peer, ours, memory)
+    session.draw(lambda figure: paint(figure, peer, ours))
+    return judge(peer, ours[0], memory)
+
+
+def run_liblinear(session: Session, n: int, seed: int) -> dict[str, Any]:
+    """LinearSVC as its users call it for this problem."""
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.svm import LinearSVC
+
+    data = session.load("covertype", seed).first(n)
+    peer = LinearSVC(
+        multi_class="crammer_singer", C=C, fit_intercept=False, tol=1e-2, max_iter=100,
+        random_state=seed,
+    )  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # 100 passes are its own limit
+        start = time.perf_counter()
+        peer.fit(data.X, data.y)
+        took = time.perf_counter() - start
+    primal = hinge_primal(peer.coef_, data.X, data.y, C)
+    return {
+        "time": took, "primal": primal, "accuracy": accuracy(peer.coef_, data),
+        "iterations": int(peer.n_iter_), **dict.fromkeys(MARGINS, took),
+    }  # fmt: skip
+
+
+def run_solver(
+    session: Session, n: int, seed: int, solver: Any, target: float, cap: float
+) -> dict[str, Any]:
+    """Train until the primal is as low as ``target``."""
+    data = session.load("covertype", seed).first(n)
+    result = train_multiclass(
+        data, C=C, solver=solver, tol=1e-7, max_time=cap, random_state=seed,
+        callbacks=[stop_at(target)],
+    )  # fmt: skip
+    coef = result.w.reshape(-1, data.classes).T
+    return {
+        **run_values(result),
+        **{key: time_to(result, target * (1 + part)) for key, part in MARGINS.items()},
+        "accuracy": accuracy(coef, data),
+        "above": result.primal / target - 1,
+        "curve": curve(result),
+    }
+
+
+def show(session: Session, peer: Group, ours: list[Group], memory: Group) -> None:
+    """Times and accuracies, then the memory of the default run."""
+    columns = [
+        Column("program", "program"),
+        Column("reach_1", "s to +1 %", seconds),
+        Column("reach_01", "s to +0.1 %", seconds),
+        Column("reach", "s to the primal", seconds),
+        Column("primal", "last primal", count),
+        Column("accuracy", "test accuracy", lambda value: f"{100 * value:.2f} %"),
+        Column("compile_time", "compile s", seconds),
+    ]
+    n, cap = ours[0].config["n"], ours[0].config["cap"]
+    session.table(
+        [peer, *ours], columns, f"n = {n:,}, one core; ours stop at {cap:.0f} s if not there before"
+    )
+    columns = [
+        Column("data_mb", "data MB", count),
+        Column("growth_mb", "peak growth MB", count),
+        Column("multiple", "growth / data", ratio),
+    ]
+    session.table([memory], columns, "memory of the default solver, beyond libraries and data")
+
+
+def judge(peer: Group, default: Group, memory: Group) -> Verdict:
+    """Ratios of median times, for the primal itself and for the two margins."""
+    took, multiple = peer.median("time"), memory.median("multiple")
+    speed = {key: took / default.median(key) for key in MARGINS}
+    above = default.median("above")
+    numbers = (
+        f"liblinear {seconds(took)} s; its time / ours: {ratio(speed['reach_1'])} to "
+        f"within 1 %, {ratio(speed['reach_01'])} to within 0.1 %, {ratio(speed['reach'])} to the "
+        f"same primal (0.00x: not reached, {percent(above)} above at the end); memory growth "
+        f"{ratio(multiple)} the data"
+    )
+    return Verdict(speed["reach"] > 1 and multiple < 1, numbers)
+
+
+def paint(figure: Figure, peer: Group, ours: list[Group]) -> None:
+    """How far above liblinear's primal each run is, over time; the first repeat of each."""
+    axes = figure.subplots()
+    target, floor = peer.values[0]["primal"], 1e-4
+    for number, group in enumerate(ours):
+        values = group.values[0]
+        x = [values["prepare_time"] + point[0] for point in values["curve"]]
+        y = [max(point[1] / target - 1, floor) for point in values["curve"]]
+        axes.plot(x, y, label=group.config["program"], **style(number, markersize=3))
+    axes.axvline(
+        peer.median("time"), color=GREY, linestyle="--", label=f"{LIBLINEAR}: ends here, at 0"
+    )
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_ylim(bottom=floor)
+    axes.set_yticks([1e-4, 1e-3, 1e-2, 1e-1, 1], ["reached", "0.1 %", "1 %", "10 %", "100 %"])
+    clean(
+        axes, f"Covertype, n = {peer.config['n']:,}, C = {C:g}, one core",
+        "seconds (packing included, compiling not)", "primal above liblinear's",
+    )  # fmt: skip
+    legend(figure, axes, columns=4)

@@ -1,0 +1,121 @@
+"""The experiments on the terminal: tables of medians, with their spread."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import rich.console
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from .registry import Experiment, Verdict
+    from .session import Group
+
+
+class Console(rich.console.Console):
+    """The terminal, without guesses about what to highlight."""
+
+    def __init__(self, **options: Any):
+        super().__init__(highlight=False, **options)
+
+
+def count(value: float) -> str:
+    """A whole number, with thousands set apart."""
+    return f"{value:,.0f}"
+
+
+def seconds(value: float) -> str:
+    """Three digits at most: ``0.034``, ``2.41``, ``120``."""
+    return f"{value:.0f}" if value >= 99.5 else f"{value:.3g}"
+
+
+def ratio(value: float) -> str:
+    """How many times."""
+    return f"{value:.2f}x" if value < 99.5 else f"{value:,.0f}x"
+
+
+def percent(value: float) -> str:
+    """A share as a percentage."""
+    return f"{100 * value:.1f} %"
+
+
+class Column(NamedTuple):
+    """A column of a table: of the configuration, or of measured values.
+
+    ``format`` is None for a text of the configuration. A value is marked as a lower bound when
+    the measurement of the same repeat says False under ``complete``.
+    """
+
+    key: str
+    label: str
+    format: Callable[[float], str] | None = None
+    complete: str | None = None
+
+
+def table(groups: Iterable[Group], columns: Iterable[Column], title: str) -> Table:
+    """One row a group: the configuration, then medians with their smallest and largest value."""
+    columns = list(columns)
+    out = Table(box=box.SIMPLE_HEAD, header_style="bold", title=title, title_justify="left")
+    for column in columns:
+        out.add_column(column.label, justify="right" if column.format else "left", no_wrap=True)
+    for group in groups:
+        out.add_row(*(_cell(group, column) for column in columns))
+    return out
+
+
+def _cell(group: Group, column: Column) -> Text:
+    if column.format is None or column.key in group.config:
+        value = group.config.get(column.key, "")
+        return Text(str(value) if column.format is None else column.format(value))
+    if not all(column.key in values for values in group.values):
+        return Text("")
+    middle = group.median(column.key)
+    if math.isinf(middle):
+        return Text("not reached", "yellow")
+    bounded = column.complete is not None and not group.every(column.complete)
+    text = Text("> " if bounded else "", "yellow")
+    text.append(column.format(middle), "" if not bounded else "yellow")
+    return text.append(_spread(group.numbers(column.key), column.format), "dim")
+
+
+def _spread(numbers: list[float], form: Callable[[float], str]) -> str:
+    """From the smallest to the largest, if these differ as they are printed."""
+    low, high = form(min(numbers)), "∞" if math.isinf(max(numbers)) else form(max(numbers))
+    return "" if low == high else f" ({low} to {high})"
+
+
+def measurement_line(
+    name: str, config: dict[str, Any], repeat: int, values: dict[str, Any]
+) -> Text:
+    """One line for the log, as soon as a measurement is on disk."""
+    what = ", ".join(f"{key} {value}" for key, value in config.items())
+    time = values.get("time")
+    took = f": {seconds(time)} s" if isinstance(time, float) else ""
+    return Text(f"{name}: {what}, repeat {repeat + 1}{took}", "dim")
+
+
+def experiment_table(experiments: Iterable[Experiment]) -> Table:
+    """What there is, for ``--list``."""
+    out = Table(box=box.SIMPLE_HEAD, header_style="bold")
+    out.add_column("experiment", style="cyan", no_wrap=True)
+    out.add_column("data")
+    out.add_column("claim")
+    for experiment in experiments:
+        out.add_row(experiment.name, ", ".join(experiment.data) or "none", Text(experiment.claim))
+    return out
+
+
+def verdict_text(experiment: Experiment, verdict: Verdict, quick: bool) -> Text:
+    """Pass or miss, the claim, and the numbers."""
+    text = Text()
+    text.append(
+        "PASS  " if verdict.passed else "MISS  ", "bold green" if verdict.passed else "bold red"
+    )
+    text.append(f"{experiment.claim}\n      {verdict.numbers}")
+    if quick:
+        text.append("\n      (a quick run: sizes too small to judge the claim)", "yellow")
+    return text

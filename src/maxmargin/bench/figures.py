@@ -1,0 +1,52 @@
+"""The common look of the experiments' pictures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: Colours of Okabe and Ito, which colour-blind people can tell apart.
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+
+GREY = "#555555"
+
+
+def style(number: int, **changes: Any) -> dict[str, Any]:
+    """Colour, marker and line of the curve of this number."""
+    look: dict[str, Any] = {
+        "color": COLORS[number % len(COLORS)],
+        "marker": MARKERS[number % len(MARKERS)],
+        "markersize": 5,
+        "linewidth": 1.7,
+    }
+    return look | changes
+
+
+def clean(axes: Axes, title: str, x: str, y: str) -> None:
+    """Titles, a light grid, no box."""
+    axes.set_title(title, fontsize=10.5, loc="left")
+    axes.set_xlabel(x, fontsize=9.5)
+    axes.set_ylabel(y, fontsize=9.5)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.spines[["left", "bottom"]].set_color(GREY)
+    axes.tick_params(colors=GREY, which="both", labelsize=9)
+    axes.grid(True, which="major", color="#dddddd", linewidth=0.6)
+    axes.set_axisbelow(True)
+
+
+def legend(figure: Figure, axes: Axes, columns: int) -> None:
+    """One legend for all panels, below them."""
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(
+        handles, labels, loc="outside lower center", ncols=columns, frameon=False, fontsize=9
+    )
+
+
+def plain_ticks(axes: Axes, values: list[float], labels: list[str] | None = None) -> None:
+    """Ticks of a logarithmic x axis exactly at these values."""
+    axes.set_xticks(values, labels or [f"{value:g}" for value in values])
+    axes.set_xticks([], minor=True)

@@ -1,0 +1,77 @@
+"""What experiments there are. An experiment is a function with a name, a claim and its data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..errors import MaxMarginError
+
+if TYPE_CHECKING:
+    from .session import Session
+
+#: The files that define experiments.
+MODULES = ("cache", "covertype", "scaling", "steps")
+
+_EXPERIMENTS: dict[str, Experiment] = {}
+
+
+class Verdict(NamedTuple):
+    """Whether the claim held, with the numbers that decided it."""
+
+    passed: bool
+    numbers: str
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A claim and how it is measured.
+
+    Attributes
+    ----------
+    name : str
+        Begins with the number of the paper, as in ``000-fig6-cache``.
+    title, claim : str
+        What is compared, and in one sentence what should come out.
+    data : tuple of str
+        The data sets that must be in the data directory.
+    run : callable
+        ``run(session) -> Verdict``: measures, shows its tables and draws through the session.
+    """
+
+    name: str
+    title: str
+    claim: str
+    data: tuple[str, ...]
+    run: Callable[[Session], Verdict]
+
+
+def experiment(
+    name: str, *, title: str, claim: str, data: tuple[str, ...] = ()
+) -> Callable[[Callable[[Session], Verdict]], Callable[[Session], Verdict]]:
+    """Register the decorated function as an experiment."""
+
+    def register(run: Callable[[Session], Verdict]) -> Callable[[Session], Verdict]:
+        _EXPERIMENTS[name] = Experiment(name, title, claim, data, run)
+        return run
+
+    return register
+
+
+def list_experiments() -> list[Experiment]:
+    """All experiments, by name."""
+    for module in MODULES:
+        import_module(f".{module}", __package__)
+    return [_EXPERIMENTS[name] for name in sorted(_EXPERIMENTS)]
+
+
+def find_experiments(names: Iterable[str]) -> list[Experiment]:
+    """The experiments of these names, in this order; all of them when none is named."""
+    known = {experiment.name: experiment for experiment in list_experiments()}
+    names = list(names) or list(known)
+    for name in names:
+        if name not in known:
+            raise MaxMarginError(f"no experiment is named {name!r}; there are {', '.join(known)}")
+    return [known[name] for name in names]

@@ -1,0 +1,98 @@
+"""Runs experiments: the entry points of ``maxmargin bench``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from ..errors import MaxMarginError
+from .data import data_directory, find_file
+from .display import Console, experiment_table, verdict_text
+from .registry import Experiment, find_experiments, list_experiments
+from .session import Session
+
+
+def show_list() -> None:
+    """Print the experiments, their data and their claims; needs neither peers nor data."""
+    Console().print(experiment_table(list_experiments()))
+
+
+def run_benchmarks(
+    names: Iterable[str] = (),
+    data: str | Path | None = None,
+    out: str | Path = "bench-results",
+    quick: bool = False,
+    repeats: int = 3,
+    fresh: bool = False,
+) -> int:
+    """Run experiments and say whether their claims hold on this machine.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Experiments; all whose data is there when none is named.
+    data : str or path, optional
+        The data directory; the environment variable MAXMARGIN_DATA by default.
+    out : str or path
+        Measurements are appended to ``<name>.jsonl`` there, and pictures are written beside them.
+    quick : bool
+        Smaller sizes, to see that everything works; the claims are not judged.
+    repeats : int
+        Measurements of each configuration; tables show the median and the extremes.
+    fresh : bool
+        Measure again what is in the files already.
+
+    Returns
+    -------
+    int
+        The exit code: 0 if every experiment ran and every claim held, otherwise 1.
+    """
+    if repeats < 1:
+        raise MaxMarginError(f"repeats is at least 1, got {repeats}")
+    names = list(names)
+    directory, out = data_directory(data), _writable(out)
+    runnable, missing = _with_data(find_experiments(names), directory)
+    if missing and (names or not runnable):
+        raise next(iter(missing.values()))
+    for name, error in missing.items():
+        Console(stderr=True).print(f"skipped {name}: {error}", style="yellow")
+    held = [
+        _run(Session(experiment, directory, out, quick, repeats, fresh)) for experiment in runnable
+    ]
+    return 0 if not missing and all(held) else 1
+
+
+def _writable(out: str | Path) -> Path:
+    out = Path(out)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise MaxMarginError(f"{out}: cannot be made a directory: {error.strerror}") from error
+    return out
+
+
+def _with_data(
+    experiments: list[Experiment], directory: Path | None
+) -> tuple[list[Experiment], dict[str, MaxMarginError]]:
+    """The experiments whose data is there, and what is missing for the others."""
+    runnable, missing = [], {}
+    for experiment in experiments:
+        try:
+            for name in experiment.data:
+                find_file(name, directory)
+        except MaxMarginError as error:
+            missing[experiment.name] = error
+        else:
+            runnable.append(experiment)
+    return runnable, missing
+
+
+def _run(session: Session) -> bool:
+    """Run one experiment; whether its claim held, or need not."""
+    console, experiment = Console(), session.experiment
+    console.rule(f"[bold]{experiment.name}[/bold]  {experiment.title}", align="left")
+    verdict = experiment.run(session)
+    console.print(verdict_text(experiment, verdict, session.quick))
+    files = ", ".join(map(str, [session.store.path, *session.written]))
+    console.print(f"{session.measured} new measurements; see {files}\n", style="dim")
+    return verdict.passed or session.quick

@@ -1,0 +1,253 @@
+"""Estimators that come back from a file as they were."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+
+import maxmargin as mm
+from maxmargin.datasets import make_multiclass
+from maxmargin.io import read_container, write_container
+from maxmargin.io.models import load, save_model, summary
+
+WORDS = np.array(["blue", "green", "red"])
+COST = 1.0 - np.eye(3)
+COST[0, 2] = 2.0
+
+
+class Sign(mm.Problem):
+    def features(self, x, y):
+        return 0.5 * y * x
+
+    def loss(self, y_true, y):
+        return float(y != y_true)
+
+    def decode(self, x, w, y_true=None, rescaling="margin"):
+        def value(y):
+            return w @ self.features(x, y) + (0 if y_true is None else self.loss(y_true, y))
+
+        return max((-1, 1), key=value)
+
+
+class Other(Sign):
+    pass
+
+
+@pytest.fixture
+def data():
+    return make_multiclass(80, 5, 3)
+
+
+@pytest.fixture
+def structured():
+    X, y = make_multiclass(40, 4, 2)
+    return mm.StructuredSVC(Sign(), C=0.3, solver=mm.OneSlack(cache=3)).fit(X, 2 * y - 1), X, y
+
+
+def tuples(y):
+    labels = np.empty(len(y), object)
+    labels[:] = [("class", int(label)) for label in y]
+    return labels
+
+
+def same_value(a, b):
+    if isinstance(a, np.ndarray):
+        return type(b) is np.ndarray and a.dtype == b.dtype and np.array_equal(a, b)
+    return type(a) is type(b) and a == b
+
+
+@pytest.mark.parametrize(
+    ("estimator", "labels"),
+    [
+        (mm.MulticlassSVC(C=0.1), lambda y: y),
+        (mm.MulticlassSVC(solver=mm.OneSlack(cache=10, step=0.5)), lambda y: WORDS[y]),
+        (mm.MulticlassSVC(loss=COST, rescaling="slack"), tuples),
+        (mm.MulticlassSVC(loss=COST.tolist(), class_weight="balanced"), lambda y: y.astype(float)),
+        (mm.MulticlassSVC(class_weight={"blue": 2.0, "red": 0.5}), lambda y: WORDS[y]),
+        (mm.MulticlassSVC(class_weight={0: 2, 1: 1.5}, fit_intercept=True), lambda y: y),
+        (mm.MulticlassSVC(C=np.float64(0.2), max_iter=np.int64(500), n_jobs=None), lambda y: y),
+        (mm.MulticlassSVC(random_state=None, max_time=60.0), lambda y: y > 0),
+        (mm.BinarySVC(fit_intercept=True, intercept_scaling=3.0), lambda y: y > 0),
+        (mm.BinarySVC(solver="one-slack", n_jobs=2), lambda y: WORDS[np.minimum(y, 1)]),
+    ],
+)
+def test_linear_models_come_back_bit_for_bit(tmp_path, data, estimator, labels):
+    X, y = data[0], labels(data[1])
+    estimator.fit(X, y)
+    estimator.save(tmp_path / "m.mm")
+    again = mm.load(tmp_path / "m.mm")
+    assert type(again) is type(estimator)
+    before, after = estimator.get_params(), again.get_params()
+    assert before.keys() == after.keys()
+    assert all(same_value(before[key], after[key]) for key in before), (before, after)
+    assert same_value(estimator.classes_, again.classes_)
+    for sample in (X, X.astype(np.float32), csr_matrix(X)):
+        assert same_value(estimator.decision_function(sample), again.decision_function(sample))
+        assert same_value(estimator.predict(sample), again.predict(sample))
+    if y.dtype.kind != "O":  # scikit-learn's accuracy refuses tuples
+        assert estimator.score(X, y) == again.score(X, y)
+    np.testing.assert_allclose(again.result_.w, estimator.result_.w, rtol=1e-15)
+
+
+def test_the_result_comes_back(tmp_path, data):
+    estimator = mm.MulticlassSVC(C=0.1).fit(*data)
+    save_model(estimator, tmp_path / "m")
+    before, after = estimator.result_, load(tmp_path / "m").result_
+    assert repr(before) == repr(after)
+    assert before.history == after.history
+    assert [type(value) for value in before.history[0]] == [type(v) for v in after.history[0]]
+    assert (before.status, before.shares) == (after.status, after.shares)
+    assert after.plot().axes
+
+
+def test_a_loaded_model_is_saved_again_and_trained_again(tmp_path, data):
+    estimator = mm.MulticlassSVC(C=0.1).fit(*data)
+    estimator.save(tmp_path / "a")
+    again = load(tmp_path / "a")
+    again.save(tmp_path / "b")
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    assert np.array_equal(again.fit(*data).coef_, estimator.coef_)
+
+
+def test_feature_names_are_kept(tmp_path, data):
+    estimator = mm.MulticlassSVC().fit(*data)
+    estimator.feature_names_in_ = np.array(list("abcde"), object)
+    estimator.save(tmp_path / "m")
+    assert same_value(load(tmp_path / "m").feature_names_in_, estimator.feature_names_in_)
+
+
+def test_a_structured_model_needs_its_problem(tmp_path, structured):
+    estimator, X, y = structured
+    estimator.save(tmp_path / "m")
+    problem = Sign()
+    again = mm.load(tmp_path / "m", problem=problem)
+    assert again.problem is problem
+    assert again.solver == mm.OneSlack(cache=3)
+    assert list(again.predict(X)) == list(estimator.predict(X))
+    assert again.score(X, 2 * y - 1) == estimator.score(X, 2 * y - 1)
+    assert np.array_equal(again.result_.w, estimator.result_.w)
+    with pytest.raises(mm.ModelFileError, match=r"problem=Sign\(\.\.\.\)"):
+        mm.load(tmp_path / "m")
+    with pytest.raises(mm.ModelFileError, match=r"of class Sign, got <.*Other"):
+        mm.load(tmp_path / "m", problem=Other())
+    with pytest.raises(mm.ModelFileError, match="got the class Sign"):
+        mm.load(tmp_path / "m", problem=Sign)
+
+
+def test_a_linear_model_takes_no_problem(tmp_path, data):
+    mm.MulticlassSVC().fit(*data).save(tmp_path / "m")
+    with pytest.raises(mm.ModelFileError, match="takes no problem"):
+        mm.load(tmp_path / "m", problem=Sign())
+
+
+def test_summary_needs_no_problem(tmp_path, structured):
+    estimator, _, _ = structured
+    estimator.save(tmp_path / "m")
+    content = summary(tmp_path / "m")
+    assert (content["estimator"], content["problem"]) == ("StructuredSVC", "Sign")
+    assert content["parameters"]["solver"] == repr(mm.OneSlack(cache=3))
+    assert content["n_weights"] == 4
+    assert content["result"].gap == estimator.result_.gap
+
+
+class MySlack(mm.OneSlack):
+    pass
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"random_state": np.random.RandomState(0)},
+        {"solver": MySlack()},
+        {"class_weight": {0: lambda: 1}},
+        {"tol": float("nan")},
+        {"loss": np.array([[object()]])},
+    ],
+)
+def test_what_cannot_be_stored_is_refused_before_writing(tmp_path, data, parameters):
+    estimator = mm.MulticlassSVC().fit(*data)
+    estimator.set_params(**parameters)
+    with pytest.raises(mm.ModelFileError, match="|".join(parameters)):
+        estimator.save(tmp_path / "m")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_subclass_is_not_stored_as_its_base(tmp_path, data):
+    class Mine(mm.MulticlassSVC):
+        pass
+
+    with pytest.raises(mm.ModelFileError, match="a Mine cannot be stored"):
+        Mine().fit(*data).save(tmp_path / "m")
+    assert not list(tmp_path.iterdir())
+
+
+def test_labels_that_cannot_be_stored_are_refused(tmp_path, data):
+    labels = np.empty(len(data[1]), object)
+    labels[:] = [frozenset([int(label)]) for label in data[1]]
+    estimator = mm.MulticlassSVC().fit(data[0], labels)
+    with pytest.raises(mm.ModelFileError, match="frozenset"):
+        estimator.save(tmp_path / "m")
+    assert not list(tmp_path.iterdir())
+
+
+def test_saving_needs_training(tmp_path):
+    from sklearn.exceptions import NotFittedError
+
+    with pytest.raises(NotFittedError):
+        mm.MulticlassSVC().save(tmp_path / "m")
+
+
+def _content(tmp_path, data):
+    mm.MulticlassSVC(solver=mm.OneSlack(cache=1)).fit(*data).save(tmp_path / "m")
+    return read_container(tmp_path / "m")
+
+
+@pytest.mark.parametrize("name", ["Pipeline", "os.system", "__class__", 3, None, ["BinarySVC"]])
+def test_an_unknown_estimator_is_refused(tmp_path, data, name):
+    meta, arrays = _content(tmp_path, data)
+    write_container(tmp_path / "m", {**meta, "estimator": name}, arrays)
+    for read in (load, summary):
+        with pytest.raises(mm.ModelFileError, match="does not know"):
+            read(tmp_path / "m")
+
+
+def _changes():
+    """Ways to spoil the meta of a model: each names a place and a value."""
+    for place in (("parameters",), ("fitted",), ("result",), ("result", "status")):
+        for value in (None, 3, [], "x"):
+            yield place, value
+    yield ("fitted", "classes_"), {"array": "<i8", "values": [0, 1]}
+    yield ("fitted", "n_features_in_"), 4
+    yield ("fitted", "classes_"), {"array": "evil", "values": [0, 1, 2]}
+    yield ("parameters", "solver"), {"solver": "os.system", "options": {"command": "true"}}
+    yield ("parameters", "solver"), {"solver": "OneSlack", "options": {"cache": -1}}
+    yield ("parameters", "solver"), {"solver": "OneSlack", "options": {"unknown": 1}}
+    yield ("parameters", "C"), {"array": "missing"}
+    yield ("parameters", "C"), {"what": 1}
+    yield ("parameters", "unknown"), {"value": 1}
+
+
+@pytest.mark.parametrize(("place", "value"), list(_changes()))
+def test_a_consistent_file_with_wrong_content_is_refused(tmp_path, data, place, value):
+    meta, arrays = _content(tmp_path, data)
+    spoilt = copy.deepcopy(meta)
+    inner = spoilt
+    for key in place[:-1]:
+        inner = inner[key]
+    inner[place[-1]] = value
+    write_container(tmp_path / "m", spoilt, arrays)
+    with pytest.raises(mm.ModelFileError, match=str(tmp_path / "m")):
+        load(tmp_path / "m")
+
+
+@pytest.mark.parametrize("name", ["coef_", "intercept_", "history"])
+def test_a_missing_or_misshapen_array_is_refused(tmp_path, data, name):
+    meta, arrays = _content(tmp_path, data)
+    for wrong in ({}, {name: np.zeros((2, 2))}):
+        rest = {key: value for key, value in arrays.items() if key != name}
+        write_container(tmp_path / "m", meta, {**rest, **wrong})
+        with pytest.raises(mm.ModelFileError):
+            load(tmp_path / "m")

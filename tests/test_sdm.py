@@ -1,0 +1,108 @@
+"""The sequential dual method: it reaches the optimum, its certificate is true, alpha feasible."""
+
+import itertools
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference import enumerate_optimum, multiclass_planes, primal
+from sklearn.datasets import load_digits
+from test_one_slack import PythonMulticlass, small_problem
+
+import maxmargin as mm
+from maxmargin.bind import interpret
+from maxmargin.problems.binary import Binary
+from maxmargin.problems.multiclass import Multiclass
+from maxmargin.result import Stop
+from maxmargin.shard import Shard
+from maxmargin.training import train, train_shard
+
+
+@pytest.mark.parametrize("rescaling", ["margin", "slack"])
+@pytest.mark.parametrize("python", [False, True], ids=["compiled", "python"])
+@pytest.mark.parametrize("solver", [mm.SDM(), mm.SDM(inner=0), mm.SDM(first=1, inner=20)], ids=str)
+def test_reaches_the_optimum(solver, python, rescaling):
+    for seed, C in itertools.product(range(2), (0.05, 2.0)):
+        X, y, cost, weight = small_problem(seed)
+        planes = multiclass_planes(X, y, cost, rescaling == "slack")
+        optimum = enumerate_optimum(*planes, C=C, weights=weight)
+        problem = PythonMulticlass(cost) if python else Multiclass(3, cost)
+        result = train(
+            problem, X, list(y), C=C, tol=1e-6, rescaling=rescaling, sample_weight=weight,
+            solver=solver,
+        )  # fmt: skip
+        assert result.converged
+        assert result.primal == pytest.approx(optimum.primal, rel=1e-4)
+        assert primal(result.w, *planes, C=C, weights=weight) == pytest.approx(result.primal)
+        assert result.dual <= optimum.primal * (1 + 1e-9)
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 10**6), slack=st.booleans(), C=st.sampled_from([0.01, 0.5, 20.0]))
+def test_invariants_after_every_iteration(seed, slack, C):
+    X, y, cost, weight = small_problem(seed)
+    problem, duals = Multiclass(3, cost), [0.0]
+    pack = problem.pack(X, y, weight)
+    shard = Shard(problem, pack)
+
+    def check(record, state):
+        alpha, count = state.duals.alpha, state.duals.count
+        assert (alpha >= 0).all()
+        np.testing.assert_allclose(alpha.sum(axis=1), 1, atol=1e-9)
+        assert (alpha[np.arange(alpha.shape[1]) >= count[:, None]] == 0).all()
+        w = np.zeros(pack.dim)
+        shard.sum_duals(C, 2 if slack else 1, state.duals, w)
+        np.testing.assert_allclose(state.w, w, atol=1e-9)
+        assert record.dual >= duals[-1] - 1e-9
+        duals.append(record.dual)
+
+    result = train_shard(
+        shard, C, mm.SDM(), Stop(tol=1e-3), "slack" if slack else "margin", callbacks=[check]
+    )
+    assert result.converged
+
+
+@pytest.mark.parametrize("mode", ["margin", "slack"])
+@pytest.mark.parametrize("layout", [np.asarray, sp.csr_matrix], ids=["dense", "csr"])
+@pytest.mark.parametrize("problem", [Multiclass(3, bias=1.0), Binary(bias=0.5)], ids=type)
+def test_interpreted_and_compiled_runs_agree(problem, layout, mode):
+    X, y, _, weight = small_problem(3)
+    y = y if isinstance(problem, Multiclass) else np.where(y > 0, 1, -1)
+    pack = problem.pack(layout(X), y, weight)
+    fast = train_shard(Shard(problem, pack), 0.5, mm.SDM(), Stop(tol=1e-4), mode)
+    slow = train_shard(
+        Shard(problem, pack, loops=interpret(problem.kernels)), 0.5, mm.SDM(), Stop(tol=1e-4), mode
+    )
+    assert fast.n_oracle == slow.n_oracle
+    np.testing.assert_allclose(fast.w, slow.w, rtol=1e-7, atol=1e-10)
+
+
+def test_working_sets_grow_when_they_are_full(monkeypatch):
+    monkeypatch.setattr("maxmargin.solvers.sdm.SLOTS", 2)
+    X, y, cost, _ = small_problem(0, n=20, K=6)
+    seen = []
+    result = train(
+        PythonMulticlass(cost), X, list(y), C=5.0, tol=1e-4, solver=mm.SDM(),
+        callbacks=[lambda record, state: seen.append(state.duals.loss.shape[1])],
+    )  # fmt: skip
+    assert seen[-1] > 2
+    reference = train(Multiclass(6, cost), X, y, C=5.0, tol=1e-6, solver=mm.OneSlack())
+    assert result.primal == pytest.approx(reference.primal, rel=1e-3)
+
+
+def test_agrees_with_one_slack_on_digits():
+    X, y = load_digits(return_X_y=True)
+    results = [
+        train(Multiclass(10), X / 16, y, C=0.1, tol=1e-4, solver=solver)
+        for solver in (mm.SDM(), mm.OneSlack())
+    ]
+    assert all(result.converged for result in results)
+    assert results[0].primal == pytest.approx(results[1].primal, rel=1e-2)
+    assert max(r.dual for r in results) <= min(r.primal for r in results)
+
+
+def test_bad_options_are_refused():
+    with pytest.raises(mm.DataError, match="inner"):
+        mm.SDM(inner=-1)
