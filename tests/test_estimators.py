@@ -144,7 +144,7 @@ def test_cost_matrix_shapes_the_errors(digits):
         ["cat", "dog", "cow"],
         [("NP", 1), ("VP", 2), ("PP", 3)],
         [1, "one", (1,)],
-        [frozenset("ab"), frozenset("c"), frozenset()],
+        [frozenset("a"), frozenset("c"), frozenset()],
         [True, "maybe", 0.5],
     ],
     ids=str,

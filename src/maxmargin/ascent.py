@@ -14,7 +14,7 @@ import numpy as np
 from numba.extending import register_jitable
 
 from .borrow import borrow
-from .linalg import sparse_axpy, sparse_dot
+from .linalg import copy_labels, sparse_axpy, sparse_dot
 from .problem import SLACK
 
 
@@ -136,8 +136,7 @@ def add_output(duals, block, visits, i, m, base, y, loss):
     if m == duals.loss.shape[1]:
         visits.total[2] += 1  # no room: the caller makes some before the next pass
         return m
-    start = base + m * len(y)
-    duals.labels[start : start + len(y)] = y
+    copy_labels(y, 0, duals.labels, base + m * len(y), len(y))
     duals.loss[i, m] = loss
     duals.alpha[i, m] = 0.0
     duals.count[i] = m + 1
@@ -219,7 +218,7 @@ def drop_zeros(duals, i, base, length):
         if duals.alpha[i, r] > 0:
             if kept != r:
                 to, start = base + kept * length, base + r * length
-                duals.labels[to : to + length] = duals.labels[start : start + length]
+                copy_labels(duals.labels, start, duals.labels, to, length)
                 duals.loss[i, kept] = duals.loss[i, r]
                 duals.alpha[i, kept] = duals.alpha[i, r]
             kept += 1

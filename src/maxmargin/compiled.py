@@ -15,7 +15,7 @@ from .ascent import ascend_examples, sum_duals
 from .loops import collect_planes, decode_examples, recall_planes, remember_planes
 from .problems import binary, multiclass
 
-SOURCES = "f90dab4aee86a1ba"
+SOURCES = "e2c14a9d19846ea5"
 
 
 @njit(cache=True, nogil=True)

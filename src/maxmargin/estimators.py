@@ -186,7 +186,7 @@ class BinarySVC(_LinearSVC):
     C : float
         Weight of the sum of the losses.
     solver : str or solver object
-        "auto" or "one-slack", or an object such as ``mm.OneSlack(cache=10)``.
+        "auto", "sdm", "one-slack", or an object such as ``mm.OneSlack(cache=10)``.
     tol : float
         Stop when P/(C n) is certified to be within ``tol`` of its minimum.
     rescaling : {"margin", "slack"}
@@ -276,7 +276,7 @@ class MulticlassSVC(_LinearSVC):
     C : float
         Weight of the sum of the losses.
     solver : str or solver object
-        "auto" or "one-slack", or an object such as ``mm.OneSlack(cache=10)``.
+        "auto", "sdm", "one-slack", or an object such as ``mm.OneSlack(cache=10)``.
     tol : float
         Stop when P/(C n) is certified to be within ``tol`` of its minimum.
     rescaling : {"margin", "slack"}

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
+from numba.extending import register_jitable
 
 from .errors import DataError
 
@@ -120,6 +121,16 @@ def row_write(rows, i, scale, K, k, idx, val, nnz):
             idx[p] = indices[p] * K + k
             val[p] = scale * values[p]
     return nnz + hi - lo
+
+
+@register_jitable
+def copy_labels(source, start, target, to, length):
+    """target[to : to + length] = source[start : start + length], of labels of any kind.
+
+    A slice assignment would do, but numba takes seconds to compile one.
+    """
+    for j in range(length):
+        target[to + j] = source[start + j]
 
 
 @njit(cache=True, nogil=True)

@@ -19,7 +19,7 @@ import numpy as np
 from numba.extending import register_jitable
 
 from .borrow import borrow
-from .linalg import sparse_axpy, sparse_dot
+from .linalg import copy_labels, sparse_axpy, sparse_dot
 from .problem import SLACK
 
 
@@ -67,7 +67,7 @@ def collect_planes(loss, delta, pack, w, mode, order, labels, g, value, scratch)
             sparse_axpy(pack.weight[i] * scale, idx, val, nnz, g)
         else:
             value[i] = 0.0
-            labels[lo:hi] = pack.truth[lo:hi]
+            copy_labels(pack.truth, lo, labels, lo, hi - lo)
     return total
 
 
@@ -93,9 +93,9 @@ def recall_planes(delta, pack, w, mode, order, cache, now, labels, value, scratc
         if best_slot >= 0:
             cache.used[i, best_slot] = now
             start = slots * lo + best_slot * (hi - lo)
-            labels[lo:hi] = cache.labels[start : start + hi - lo]
+            copy_labels(cache.labels, start, labels, lo, hi - lo)
         else:
-            labels[lo:hi] = pack.truth[lo:hi]
+            copy_labels(pack.truth, lo, labels, lo, hi - lo)
 
 
 @register_jitable(inline="always")
@@ -121,6 +121,6 @@ def remember_planes(loss, pack, order, labels, value, recalled, cache, now):
                 if cache.used[i, r] < cache.used[i, slot]:
                     slot = r
         start = slots * lo + slot * (hi - lo)
-        cache.labels[start : start + hi - lo] = labels[lo:hi]
+        copy_labels(labels, lo, cache.labels, start, hi - lo)
         cache.loss[i, slot] = loss(pack.data, i, labels[lo:hi])
         cache.used[i, slot] = now

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,7 @@ def train(
     C : float
         Weight of the sum of losses against the regulariser.
     solver : str or solver object
-        "auto", "one-slack", or an object such as ``mm.OneSlack(cache=10)``.
+        "auto", "sdm", "one-slack", or an object such as ``mm.OneSlack(cache=10)``.
     tol : float
         Stop when P/(C n) is certified to be within ``tol`` of its minimum, in units of loss.
     rescaling : {"margin", "slack"}
@@ -86,6 +87,8 @@ def train_shard(
     verbose: int = 0,
 ) -> Result:
     """Train on packed examples."""
+    from threadpoolctl import threadpool_limits
+
     from .solvers import Task, get_solver, solve
 
     if rescaling not in MODES:
@@ -93,15 +96,15 @@ def train_shard(
     task = Task(
         shard, check_positive("C", C), MODES[rescaling], stop.tol, random(random_state)
     )
-    chosen = get_solver(solver)
+    chosen = get_solver(solver, shard.n)
     compile_time = shard.warm_up(task.mode, chosen.loops(task))
-    callbacks = list(callbacks)
-    if verbose:
-        from .progress import ProgressBar
+    # One thread for BLAS: our matrices are small, and waiting for its threads costs far more.
+    with threadpool_limits(1, "blas"), ExitStack() as stack:
+        callbacks = list(callbacks)
+        if verbose:
+            from .progress import ProgressBar
 
-        with ProgressBar(task, stop) as bar:
-            result = solve(chosen, task, stop, [*callbacks, bar])
-    else:
+            callbacks.append(stack.enter_context(ProgressBar(task, stop)))
         result = solve(chosen, task, stop, callbacks)
     result.compile_time = compile_time
     return result

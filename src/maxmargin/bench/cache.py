@@ -106,7 +106,7 @@ def judge(grid: dict[str, dict[str, Group]]) -> Verdict:
             f"{problem}: calls {five:.2f}x with f = 5, f = 20 {twenty:.2f}x of that, "
             f"a tenth first {some:.2f}x of that" + ("" if complete else " (not all converged)")
         )
-    return Verdict(passed, "; ".join(parts))
+    return Verdict(passed, "\n".join(parts))
 
 
 def paint(figure: Figure, grid: dict[str, dict[str, Group]]) -> None:

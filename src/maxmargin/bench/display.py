@@ -57,45 +57,46 @@ class Column(NamedTuple):
 
 
 def table(groups: Iterable[Group], columns: Iterable[Column], title: str) -> Table:
-    """One row a group: the configuration, then medians with their smallest and largest value."""
+    """One row a group: the configuration, then medians with half their range in percent."""
     columns = list(columns)
     out = Table(box=box.SIMPLE_HEAD, header_style="bold", title=title, title_justify="left")
     for column in columns:
-        out.add_column(column.label, justify="right" if column.format else "left", no_wrap=True)
+        numeric = column.format is not None
+        out.add_column(column.label, justify="right" if numeric else "left", no_wrap=numeric)
     for group in groups:
         out.add_row(*(_cell(group, column) for column in columns))
     return out
 
 
 def _cell(group: Group, column: Column) -> Text:
-    if column.format is None or column.key in group.config:
-        value = group.config.get(column.key, "")
+    if column.key in group.config:
+        value = group.config[column.key]
         return Text(str(value) if column.format is None else column.format(value))
-    if not all(column.key in values for values in group.values):
+    if column.format is None or not all(column.key in values for values in group.values):
         return Text("")
-    middle = group.median(column.key)
+    middle, numbers = group.median(column.key), group.numbers(column.key)
     if math.isinf(middle):
         return Text("not reached", "yellow")
     bounded = column.complete is not None and not group.every(column.complete)
-    text = Text("> " if bounded else "", "yellow")
-    text.append(column.format(middle), "" if not bounded else "yellow")
-    return text.append(_spread(group.numbers(column.key), column.format), "dim")
+    text = Text(f"> {column.format(middle)}" if bounded else column.format(middle))
+    text.stylize("yellow" if bounded else "")
+    return text.append(_spread(middle, numbers), "dim")
 
 
-def _spread(numbers: list[float], form: Callable[[float], str]) -> str:
-    """From the smallest to the largest, if these differ as they are printed."""
-    low, high = form(min(numbers)), "∞" if math.isinf(max(numbers)) else form(max(numbers))
-    return "" if low == high else f" ({low} to {high})"
+def _spread(middle: float, numbers: list[float]) -> str:
+    """Half the range as a percentage of the median, if it can be seen."""
+    if math.isinf(max(numbers)):
+        return " (not always)"
+    half = (max(numbers) - min(numbers)) / 2
+    return f" ±{100 * half / middle:.0f}%" if half >= 0.005 * abs(middle) > 0 else ""
 
 
-def measurement_line(
-    name: str, config: dict[str, Any], repeat: int, values: dict[str, Any]
-) -> Text:
+def measurement_line(config: dict[str, Any], repeat: int, values: dict[str, Any]) -> Text:
     """One line for the log, as soon as a measurement is on disk."""
-    what = ", ".join(f"{key} {value}" for key, value in config.items())
+    what = ", ".join(f"{key} = {value}" for key, value in config.items())
     time = values.get("time")
     took = f": {seconds(time)} s" if isinstance(time, float) else ""
-    return Text(f"{name}: {what}, repeat {repeat + 1}{took}", "dim")
+    return Text(f"measured {what}, repeat {repeat + 1}{took}", "dim")
 
 
 def experiment_table(experiments: Iterable[Experiment]) -> Table:
@@ -109,13 +110,12 @@ def experiment_table(experiments: Iterable[Experiment]) -> Table:
     return out
 
 
-def verdict_text(experiment: Experiment, verdict: Verdict, quick: bool) -> Text:
+def verdict_table(experiment: Experiment, verdict: Verdict, quick: bool) -> Table:
     """Pass or miss, the claim, and the numbers."""
-    text = Text()
-    text.append(
-        "PASS  " if verdict.passed else "MISS  ", "bold green" if verdict.passed else "bold red"
-    )
-    text.append(f"{experiment.claim}\n      {verdict.numbers}")
+    out = Table.grid(padding=(0, 2))
+    mark = Text("PASS", "bold green") if verdict.passed else Text("MISS", "bold red")
+    out.add_row(mark, Text(experiment.claim))
+    out.add_row("", Text(verdict.numbers))
     if quick:
-        text.append("\n      (a quick run: sizes too small to judge the claim)", "yellow")
-    return text
+        out.add_row("", Text("A quick run: the sizes are too small to judge the claim.", "yellow"))
+    return out

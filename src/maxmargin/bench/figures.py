@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -46,7 +47,22 @@ def legend(figure: Figure, axes: Axes, columns: int) -> None:
     )
 
 
-def plain_ticks(axes: Axes, values: list[float], labels: list[str] | None = None) -> None:
-    """Ticks of a logarithmic x axis exactly at these values."""
-    axes.set_xticks(values, labels or [f"{value:g}" for value in values])
+def log_scale(axes: Axes, which: str) -> None:
+    """Make the "x" or "y" axis logarithmic, with numbers as people write them: 20, 50, 1,000.
+
+    Call it when everything is drawn: the ticks follow the range.
+    """
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axes.set(**{f"{which}scale": "log"})
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    low, high = axis.get_view_interval()
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 50 * low else (1,)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def named_ticks(axes: Axes, values: Sequence[float]) -> None:
+    """Ticks of the x axis exactly at these values."""
+    axes.set_xticks(values, [f"{value:g}" for value in values])
     axes.set_xticks([], minor=True)

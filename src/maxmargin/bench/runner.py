@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..errors import MaxMarginError
 from .data import data_directory, find_file
-from .display import Console, experiment_table, verdict_text
+from .display import Console, experiment_table, verdict_table
 from .registry import Experiment, find_experiments, list_experiments
 from .session import Session
 
@@ -92,7 +92,7 @@ def _run(session: Session) -> bool:
     console, experiment = Console(), session.experiment
     console.rule(f"[bold]{experiment.name}[/bold]  {experiment.title}", align="left")
     verdict = experiment.run(session)
-    console.print(verdict_text(experiment, verdict, session.quick))
+    console.print(verdict_table(experiment, verdict, session.quick))
     files = ", ".join(map(str, [session.store.path, *session.written]))
     console.print(f"{session.measured} new measurements; see {files}\n", style="dim")
     return verdict.passed or session.quick

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .display import Column, count, seconds
-from .figures import GREY, clean, legend, style
+from .figures import GREY, clean, legend, log_scale, style
 from .registry import Verdict, experiment
 from .runs import run_values, train_multiclass
 
@@ -98,7 +98,7 @@ def judge(curves: dict[tuple[float, str], list[Group]]) -> Verdict:
             f"{max(iterations):.0f} ({spread:.2f}x), time ~ n^{slope:.2f}"
             + ("" if complete else ", not all converged")
         )
-    return Verdict(passed, "; ".join(parts))
+    return Verdict(passed, "\n".join(parts))
 
 
 def paint(figure: Figure, curves: dict[tuple[float, str], list[Group]]) -> None:
@@ -120,9 +120,10 @@ def paint(figure: Figure, curves: dict[tuple[float, str], list[Group]]) -> None:
         "O(n)", (n[1], line[1]), xytext=(6, -8),
         textcoords="offset points", color=GREY, fontsize=9,
     )  # fmt: skip
+    left.set_ylim(bottom=10)
     for axes in (left, right):
-        axes.set_xscale("log")
-        axes.set_yscale("log")
+        log_scale(axes, "x")
+        log_scale(axes, "y")
     clean(left, f"Iterations to tol = {TOL:g}", "training examples n", "iterations")
     clean(right, "Training time, one core", "training examples n", "seconds")
     legend(figure, left, columns=4)

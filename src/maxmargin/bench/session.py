@@ -97,14 +97,14 @@ class Session:
             values = function(repeat)
         self.store.add(config, repeat, seed=repeat, values=values)
         self.measured += 1
-        self.log.print(measurement_line(self.experiment.name, config, repeat, values))
+        self.log.print(measurement_line(config, repeat, values), soft_wrap=True)
         return values
 
     def table(self, groups: Iterable[Group], columns: Iterable[Column], title: str) -> None:
         """Print one row a group."""
         Console().print(table(groups, columns, title))
 
-    def draw(self, paint: Callable[[Figure], None], width: float = 9, height: float = 4.2) -> None:
+    def draw(self, paint: Callable[[Figure], None], width: float = 9, height: float = 4.6) -> None:
         """Write the picture that ``paint`` draws into an empty figure."""
         from ..report.convergence import require_matplotlib, save
 
@@ -118,6 +118,7 @@ class Session:
         from matplotlib.figure import Figure
 
         figure = Figure(figsize=(width, height), layout="constrained", facecolor="white")
+        figure.suptitle(self.experiment.title, fontsize=11.5)
         paint(figure)
         save(figure, path)
         self.written.append(path)

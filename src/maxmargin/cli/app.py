@@ -188,6 +188,41 @@ def info(model: Model, as_json: Json = False) -> None:
     show_model(model, as_json)
 
 
+@app.command()
+def bench(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="NAME", help="Experiments; all by default.")
+    ] = None,
+    listed: Annotated[bool, typer.Option("--list", help="Say what there is.")] = False,
+    data: Annotated[
+        Path | None,
+        typer.Option(envvar="MAXMARGIN_DATA", help="The directory of the data sets."),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Smaller data, fewer settings.")] = False,
+    repeats: Annotated[int, typer.Option(help="Measurements of each setting.")] = 3,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where results and pictures go.")] = Path(
+        "bench-results"
+    ),
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Measure again what has been measured already.")
+    ] = False,
+) -> None:
+    """Run the experiments, with other programs beside us in the same run.
+
+    Measurements are kept, so that a run that was stopped goes on where it stopped. The exit code
+    is 1 when a claim does not hold.
+    """
+    from ..bench import run_benchmarks, show_list
+
+    if listed:
+        show_list()
+    else:
+        code = run_benchmarks(
+            names or [], data=data, out=out, quick=quick, repeats=repeats, fresh=fresh
+        )
+        raise typer.Exit(code)
+
+
 def main() -> None:
     """The entry point."""
     app()

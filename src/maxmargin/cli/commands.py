@@ -43,7 +43,7 @@ def train_model(
         check_output(plot, data)
     check_positive("C", parameters["C"])
     check_stop(parameters["tol"], parameters["max_iter"], parameters["max_time"])
-    get_solver(parameters["solver"])
+    get_solver(parameters["solver"], n=1)  # only to refuse a wrong name early
     examples = read_examples(data)
     _check_training_data(structure, data, examples)
     estimator = ESTIMATORS[structure](**parameters)

@@ -30,7 +30,8 @@ def decode(data, w, i, mode, y, work):
     """argmax over classes; ties go to the truth when training, to the lowest class otherwise."""
     K = data.cost.shape[0]
     s = work
-    s[:] = 0.0
+    for k in range(K):
+        s[k] = 0.0
     row_scores(data.rows, i, w, K, s)
     if data.bias != 0:
         for k in range(K):

@@ -18,9 +18,6 @@ from .task import Task
 #: A working set begins with room for so many outputs, where the problem does not say how many.
 SLOTS = 8
 
-#: Neighbouring examples that are visited one after the other.
-RUN = 16
-
 #: Examples are left alone whose KKT violation is below this part of the average gap.
 IGNORED = 0.1
 
@@ -39,7 +36,6 @@ class SDMState:
     looks: int = 0
     next_look: int = 1
     gap: float = np.inf
-    order: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -48,14 +44,14 @@ class SDM:
 
     Parameters
     ----------
-    inner : int
-        Type-II passes, at the most, after each type-I pass (kappa_2 of the paper).
     first : int
-        Type-I passes before the first type-II pass (kappa_1).
+        Type-I passes before the first type-II pass (kappa_1 of the paper, which says 10).
+    inner : int
+        Type-II passes, at the most, after each type-I pass (kappa_2).
     """
 
+    first: int = 3
     inner: int = 5
-    first: int = 10
 
     name = "sdm"
 
@@ -82,7 +78,7 @@ class SDM:
 
     def step_once(self, task: Task, state: SDMState) -> tuple[np.ndarray | None, float, float]:
         """A type-I pass and the type-II passes after it."""
-        everyone = shuffled(task, task.shard.everyone)
+        everyone = task.random.permutation(task.shard.n)
         tau = IGNORED * max(task.tol, state.gap) if np.isfinite(state.gap) else 0.0
         with task.share("oracle"):
             state.gap = ascend(task, state, everyone, tau, ask=True)
@@ -102,7 +98,7 @@ class SDM:
         known = np.flatnonzero(state.duals.count > 1)
         for _ in range(self.inner):
             tau = IGNORED * max(task.tol, state.gap)
-            gap = ascend(task, state, shuffled(task, known), tau, ask=False)
+            gap = ascend(task, state, task.random.permutation(known), tau, ask=False)
             self._average(state)
             if gap < 0.1 * state.gap:
                 break
@@ -128,14 +124,6 @@ class SDM:
             _, _, value = shard.collect(w, task.mode, state.labels)
             hinge = float(shard.pack.weight @ value)
         return w, primal(w, hinge, task.C), dual_value(task, state)
-
-
-def shuffled(task: Task, examples: np.ndarray) -> np.ndarray:
-    """The examples in random order, by runs of neighbours: a run is read from memory at once."""
-    short = len(examples) % RUN
-    runs = examples[: len(examples) - short].reshape(-1, RUN)
-    order = runs[task.random.permutation(len(runs))].ravel()
-    return np.concatenate([order, task.random.permutation(examples[len(examples) - short :])])
 
 
 def ascend(task: Task, state: SDMState, order: np.ndarray, tau: float, ask: bool) -> float:
