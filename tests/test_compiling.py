@@ -59,4 +59,4 @@ def test_compiled_code_is_stamped_with_its_sources():
     spec = importlib.util.spec_from_file_location("stamp", path)
     stamp = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(stamp)
-    assert compiled.SOURCES == stamp.source_hash(), "run: make stamp"
+    assert stamp.source_hash() == compiled.SOURCES, "run: make stamp"

@@ -7,7 +7,6 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference import enumerate_optimum, multiclass_planes, primal
 from sklearn.datasets import load_digits
 
 import maxmargin as mm
@@ -17,6 +16,7 @@ from maxmargin.problems.multiclass import Multiclass
 from maxmargin.result import Stop
 from maxmargin.shard import Shard
 from maxmargin.training import train, train_shard
+from reference import enumerate_optimum, multiclass_planes, primal
 
 VARIANTS = {
     "as printed": mm.OneSlack(cache=0, step=1.0),
@@ -195,7 +195,7 @@ def test_sparse_planes_are_kept_sparse():
         Binary(), X, np.where(random.rand(60) < 0.5, 1, -1), C=1.0, tol=1e-6,
         callbacks=[lambda record, state: kept.extend(state.model.planes[1:])],
     )  # fmt: skip
-    assert kept and all(plane.index is not None and len(plane.value) < 400 for plane in kept)
+    assert kept and all(plane.where is not None and len(plane.value) < 400 for plane in kept)
 
 
 def test_a_bad_oracle_cannot_break_the_certificate():
@@ -266,3 +266,9 @@ def test_bad_options_are_refused(options):
     (name,) = options
     with pytest.raises(mm.DataError, match=name):
         mm.OneSlack(**options)
+
+
+def test_a_share_of_the_oracles_needs_a_cache():
+    X, y, cost, _ = small_problem(0)
+    with pytest.raises(mm.DataError, match="share needs a cache"):
+        train(Multiclass(3, cost), X, y, solver=mm.OneSlack(share=0.5))

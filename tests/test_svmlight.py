@@ -18,7 +18,9 @@ from hypothesis import strategies as st
 
 from maxmargin.errors import DataError, MaxMarginError, ModelFileError
 from maxmargin.io import read_examples, read_svmlight, write_lines_atomic
-from maxmargin.io.svmlight import MAX_INDEX, _blocks, _Parser, atomic_file
+from maxmargin.io.atomic import atomic_file
+from maxmargin.io.sources import line_blocks
+from maxmargin.io.svmlight import MAX_INDEX, _Parser
 
 SRC = str(Path(__file__).parents[1] / "src")
 quick = settings(
@@ -348,7 +350,7 @@ def test_fast_and_careful_path_agree(lines, drop_unseen, dtype):
     block = [line.encode() + b"\n" for line in lines]
     fast = parser(limit, drop_unseen, dtype)._parse_clean(block, 1)
     if fast is not None:
-        same_rows(fast, parser(limit, drop_unseen, dtype)._parse_careful(block, 1))
+        same_rows(fast, parser(limit, drop_unseen, dtype).parse_careful(block, 1))
 
 
 @settings(max_examples=100, deadline=None)
@@ -372,7 +374,7 @@ def test_fast_path_takes_ordinary_files(data):
     for drop_unseen, limit in ((False, MAX_INDEX), (True, 50)):
         fast = parser(limit, drop_unseen)._parse_clean(block, 1)
         assert fast is not None
-        same_rows(fast, parser(limit, drop_unseen)._parse_careful(block, 1))
+        same_rows(fast, parser(limit, drop_unseen).parse_careful(block, 1))
 
 
 @quick
@@ -387,8 +389,8 @@ def test_any_bytes_are_read_or_refused(content):
 
 
 def test_blocks_count_lines(monkeypatch):
-    monkeypatch.setattr("maxmargin.io.svmlight._BLOCK_BYTES", 4)
-    blocks = list(_blocks(io.BytesIO(b"ab\ncd\nef\ngh")))
+    monkeypatch.setattr("maxmargin.io.sources._BLOCK_BYTES", 4)
+    blocks = list(line_blocks(io.BytesIO(b"ab\ncd\nef\ngh")))
     assert [first for first, _ in blocks] == [1, 3]
     assert [line for _, lines in blocks for line in lines] == [b"ab\n", b"cd\n", b"ef\n", b"gh"]
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference import enumerate_optimum, multiclass_planes
 
 from maxmargin.problems.multiclass import Multiclass
 from maxmargin.solvers import OneSlack
 from maxmargin.training import train
+from reference import enumerate_optimum, multiclass_planes
 
 AS_PRINTED = OneSlack(cache=0, step=1.0)
 

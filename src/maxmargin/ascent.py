@@ -115,7 +115,7 @@ def sum_duals(delta, pack, C, mode, order, duals, w, scratch):
             sparse_axpy(C * pack.weight[i] * duals.alpha[i, r] * scale, idx, val, nnz, w)
 
 
-@register_jitable
+@register_jitable(forceinline=True)
 def set_plane(block, r, width, nnz, scale, loss, w):
     """Note plane r of the block and its gradient F_r = loss_r - <w, plane_r>."""
     begin = r * width
@@ -125,7 +125,7 @@ def set_plane(block, r, width, nnz, scale, loss, w):
     block.F[r] = loss - scale * dot
 
 
-@register_jitable
+@register_jitable(forceinline=True)
 def add_output(duals, block, visits, i, m, base, y, loss):
     """Take the oracle's output into V_i if it beats all of V_i; returns the new size of V_i."""
     best = 0.0  # the truth's
@@ -143,7 +143,7 @@ def add_output(duals, block, visits, i, m, base, y, loss):
     return m + 1
 
 
-@register_jitable
+@register_jitable(forceinline=True)
 def see_gap(duals, block, visits, i, m, weight):
     """Note the gap of example i, H_i - sum_r alpha_ir F_ir; returns its KKT violation (2.4)."""
     block.F[0] = 0.0
@@ -158,7 +158,7 @@ def see_gap(duals, block, visits, i, m, weight):
     return highest - lowest
 
 
-@register_jitable
+@register_jitable(forceinline=True)
 def ascend_block(duals, block, visits, i, m, C, tau, width, w):
     """Algorithm 2: SMO on the dual of one example, then w follows (line 22)."""
     gram(block, m, width)
@@ -192,7 +192,7 @@ def ascend_block(duals, block, visits, i, m, C, tau, width, w):
             sparse_axpy(C * block.step[r] * block.scale[r], idx, val, nnz, w)
 
 
-@register_jitable
+@register_jitable(forceinline=True)
 def gram(block, m, width):
     """K[r, s] = <plane_r, plane_s>; an index may repeat in a plane, so one of them is spread."""
     for s in range(m):
@@ -210,7 +210,7 @@ def gram(block, m, width):
             block.dense[idx[e]] = 0.0
 
 
-@register_jitable
+@register_jitable(forceinline=True)
 def drop_zeros(duals, i, base, length):
     """Remove the outputs whose dual variable is zero; the truth stays."""
     kept = 1

@@ -15,7 +15,7 @@ from .ascent import ascend_examples, sum_duals
 from .loops import collect_planes, decode_examples, recall_planes, remember_planes
 from .problems import binary, multiclass
 
-SOURCES = "e2c14a9d19846ea5"
+SOURCES = "1bd6c47e1731092f"
 
 
 @njit(cache=True, nogil=True)

@@ -34,7 +34,7 @@ def check_no_nan(y: np.ndarray) -> None:
 
 
 def encode_labels(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """``(classes, codes)`` with ``classes[codes] == y``; classes are sorted where that is defined."""
+    """``(classes, codes)`` with ``classes[codes] == y``; classes are sorted where they can be."""
     if y.dtype.kind != "O":
         classes, codes = np.unique(y, return_inverse=True)
         return classes, codes.astype(np.int32)

@@ -58,7 +58,11 @@ def from_lambda(lam: float, n: int) -> float:
 
 def check_positive(name: str, value: float) -> float:
     """A finite positive float, or a DataError that names the parameter."""
-    number = float(value) if np.isscalar(value) and not isinstance(value, str | bytes) else np.nan
+    number = float(value) if _is_number(value) else np.nan
     if not (np.isfinite(number) and number > 0):
         raise DataError(f"{name} must be a finite number > 0, got {value!r}")
     return number
+
+
+def _is_number(value: object) -> bool:
+    return np.isscalar(value) and not isinstance(value, str | bytes | complex)

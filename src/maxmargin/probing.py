@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
 from typing import Any, NamedTuple
@@ -191,7 +191,7 @@ def probe_weights(example: Example, rng: Any, noise: float, pull: float = 0) -> 
     return w
 
 
-def class_labels(Y: Sequence[Any]) -> list[Any]:
+def class_labels(Y: np.ndarray) -> list[Any]:
     """The true outputs that several examples share, if outputs are numbers or strings."""
     if not all(isinstance(y, int | str | np.generic) for y in Y):
         return []

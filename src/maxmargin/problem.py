@@ -101,7 +101,7 @@ class KernelProblem:
         """Arrays for the loops; without ``Y`` the examples can only be predicted."""
         raise NotImplementedError
 
-    def unpack(self, pack: Pack, labels: np.ndarray) -> Sequence[Any]:
+    def unpack(self, pack: Pack, labels: np.ndarray) -> Sequence[Any] | np.ndarray:
         """The outputs, as users know them, of a flat label array."""
         raise NotImplementedError
 

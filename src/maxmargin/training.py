@@ -69,9 +69,7 @@ def train(
     pack = kernel_problem.pack(X, Y, weight)
     shard = Shard(kernel_problem, pack, 1 if n_jobs is None else n_jobs)
     stop = check_stop(tol, max_iter, max_time)
-    result = train_shard(
-        shard, C, solver, stop, rescaling, random_state, callbacks, verbose
-    )
+    result = train_shard(shard, C, solver, stop, rescaling, random_state, callbacks, verbose)
     result.prepare_time = time.perf_counter() - start - result.time - result.compile_time
     return result
 
@@ -93,9 +91,7 @@ def train_shard(
 
     if rescaling not in MODES:
         raise DataError(f"rescaling is 'margin' or 'slack', got {rescaling!r}")
-    task = Task(
-        shard, check_positive("C", C), MODES[rescaling], stop.tol, random(random_state)
-    )
+    task = Task(shard, check_positive("C", C), MODES[rescaling], stop.tol, random(random_state))
     chosen = get_solver(solver, shard.n)
     compile_time = shard.warm_up(task.mode, chosen.loops(task))
     # One thread for BLAS: our matrices are small, and waiting for its threads costs far more.

@@ -116,7 +116,7 @@ def show(session: Session, peer: Group, ours: list[Group], memory: Group) -> Non
         Column("reach", "s to the primal", seconds),
         Column("primal", "last primal", count),
         Column("accuracy", "test accuracy", lambda value: f"{100 * value:.2f} %"),
-        Column("compile_time", "compile s", seconds),
+        Column("compile_time", "compile s", lambda value: f"{value:.1f}"),
     ]
     n, cap = ours[0].config["n"], ours[0].config["cap"]
     session.table(
@@ -124,10 +124,10 @@ def show(session: Session, peer: Group, ours: list[Group], memory: Group) -> Non
     )
     columns = [
         Column("data_mb", "data MB", count),
-        Column("growth_mb", "peak growth MB", count),
-        Column("multiple", "growth / data", ratio),
+        Column("growth_mb", "peak beyond libraries and data, MB", count),
+        Column("multiple", "peak / data", ratio),
     ]
-    session.table([memory], columns, "memory of the default solver, beyond libraries and data")
+    session.table([memory], columns, "memory of the default solver")
 
 
 def judge(peer: Group, default: Group, memory: Group) -> Verdict:
@@ -135,16 +135,16 @@ def judge(peer: Group, default: Group, memory: Group) -> Verdict:
     took, multiple = peer.median("time"), memory.median("multiple")
     speed = {key: took / default.median(key) for key in MARGINS}
     words = {"reach_1": "to within 1 %", "reach_01": "to within 0.1 %", "reach": "to its primal"}
-    lines = [
-        f"liblinear took {seconds(took)} s; its time / ours, {word}: "
-        + (ratio(speed[key]) if speed[key] else "not reached")
+    ratios = ", ".join(
+        f"{word} {ratio(speed[key]) if speed[key] else 'not reached'}"
         for key, word in words.items()
-    ]
-    lines.append(
+    )
+    numbers = (
+        f"liblinear took {seconds(took)} s; its time / ours: {ratios}\n"
         f"at the end our primal was {100 * default.median('above'):+.3f} % from liblinear's; "
         f"memory grew by {ratio(multiple)} the data"
     )
-    return Verdict(speed["reach"] > 1 and multiple < 1, "\n".join(lines))
+    return Verdict(speed["reach"] > 1 and multiple < 1, numbers)
 
 
 def paint(figure: Figure, peer: Group, ours: list[Group]) -> None:
@@ -155,10 +155,11 @@ def paint(figure: Figure, peer: Group, ours: list[Group]) -> None:
         values, look = group.values[0], style(number, markersize=3)
         points = [(t + values["prepare_time"], p / target - 1) for t, p in values["curve"]]
         points = [(x, y) for x, y in points if y > floor]
-        axes.plot(*zip(*points, strict=True), label=group.config["program"], **look)
         if values["reach"] is not None:
+            points.append((values["reach"], floor))
             star = look | {"marker": "*", "markersize": 13, "linestyle": "none"}
-            axes.plot(values["reach"], floor, clip_on=False, zorder=5, **star)
+            axes.plot(*points[-1], clip_on=False, zorder=5, **star)
+        axes.plot(*zip(*points, strict=True), label=group.config["program"], **look)
     label = f"{LIBLINEAR} ends (stars: its primal reached)"
     axes.axvline(took, color=GREY, linestyle="--", label=label)
     axes.set_yscale("log")

@@ -43,7 +43,8 @@ def measure(directory: Path, n: int, seed: int, max_time: float) -> dict[str, An
     """
     data = load("covertype", directory, seed).first(n)
     load.cache_clear()
-    train_multiclass(data.first(1000), C=1.0, tol=0.5)  # loads libraries and compiled code
+    # Loads libraries and compiled code; enough examples for the same solver to be chosen.
+    train_multiclass(data.first(5000), C=1.0, tol=0.5)
     gc.collect()
     with suppress(AttributeError, OSError):
         ctypes.CDLL(None).malloc_trim(0)  # else training would reuse what loading has freed

@@ -70,14 +70,14 @@ def show(session: Session, grid: dict[tuple[str, float], list[Group]]) -> None:
     columns = [
         Column("data", "data"),
         Column("C", "C", lambda value: f"{value:g}"),
-        *(Column(f"iterations {s}", f"step {s:g}", count, f"converged {s}") for s in STEPS),
+        *(Column(f"iterations {s}", f"at {s:g}", count, f"converged {s}") for s in STEPS),
         Column("time 1.0", "s at 1", seconds, "converged 1.0"),
         Column(f"time {DEFAULT}", f"s at {DEFAULT}", seconds, f"converged {DEFAULT}"),
         Column(f"qp_share {DEFAULT}", "in the QP", percent),
     ]
     session.table(
         [side_by_side(groups) for groups in grid.values()], columns,
-        f"iterations to tol = {TOL:g}, one core, no cache; > where time was up",
+        f"iterations to tol = {TOL:g} at each step, one core, no cache; > where time was up",
     )  # fmt: skip
 
 

@@ -9,25 +9,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .model import labels_from_json, labels_to_json, read_container, write_container
-    from .svmlight import (
-        Examples,
-        atomic_file,
-        read_examples,
-        read_svmlight,
-        write_lines_atomic,
-    )
+    from .atomic import atomic_file, write_lines_atomic
+    from .label_json import labels_from_json, labels_to_json
+    from .model import read_container, write_container
+    from .svmlight import Examples, read_examples, read_svmlight
 
 _HOME = {
     "Examples": "svmlight",
-    "atomic_file": "svmlight",
-    "labels_from_json": "model",
-    "labels_to_json": "model",
+    "atomic_file": "atomic",
+    "labels_from_json": "label_json",
+    "labels_to_json": "label_json",
     "read_container": "model",
     "read_examples": "svmlight",
     "read_svmlight": "svmlight",
     "write_container": "model",
-    "write_lines_atomic": "svmlight",
+    "write_lines_atomic": "atomic",
 }
 
 __all__ = [

@@ -19,7 +19,8 @@ from ..errors import ModelFileError
 from ..estimators import BinarySVC, MulticlassSVC, StructuredSVC
 from ..result import Record, Result, Status
 from ..solvers import SOLVERS
-from .model import labels_from_json, labels_to_json, read_container, write_container
+from .label_json import labels_from_json, labels_to_json
+from .model import read_container, write_container
 
 ESTIMATORS: dict[str, Any] = {
     cls.__name__: cls for cls in (BinarySVC, MulticlassSVC, StructuredSVC)

@@ -1,37 +1,27 @@
-"""Example files in the format of svm_light, and text files written atomically.
+"""Example files in the format of svm_light.
 
 An example is one line, ``target index:value index:value ... # comment``, with indices from 1 on
 that increase along the line. ``qid:``, ``sid:`` and ``cost:`` tokens may follow the target.
 
 A file is parsed in blocks of lines. ``_parse_clean`` hands a whole block to C-level loops and
-gives up at anything unusual; ``_parse_careful`` then goes through the same lines token by token,
+gives up at anything unusual; ``CarefulParser`` then goes through the same lines token by token,
 and either accepts them or says what is wrong where.
 """
 
 from __future__ import annotations
 
-import gzip
-import io
-import os
-import secrets
-import sys
-import zlib
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, BinaryIO, NoReturn
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from ..errors import DataError, MaxMarginError
+from ..errors import DataError
+from .sources import display_name, line_blocks, open_source
+from .svmlight_careful import CarefulParser, Rows, is_text, show, to_float, to_int
 
 #: The largest feature index: the column indices of X are int32.
 MAX_INDEX = 2**31 - 1
 
-_BLOCK_BYTES = 1 << 20
-_GZIP_MAGIC = b"\x1f\x8b"
-_UTF8_BOM = b"\xef\xbb\xbf"
 _NUMBER_BYTES = b"0123456789.eE+-"
 _TAB_TO_SPACE = bytes.maketrans(b"\t", b" ")
 
@@ -96,102 +86,27 @@ def read_examples(
     path: Any, n_features: int | None = None, dtype: Any = np.float64, *, drop_unseen: bool = False
 ) -> Examples:
     """Read a file in svm_light format with its qid and cost; see `read_svmlight`."""
-    name = _display_name(path)
+    name = display_name(path)
     limit = MAX_INDEX if n_features is None else n_features
     parser = _Parser(name, limit, np.dtype(dtype), drop_unseen)
-    rows = _Rows()
-    try:
-        with _open_binary(path) as stream:
-            for first, lines in _blocks(stream):
-                rows.extend(parser.parse(lines, first))
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise DataError(
-            f"the gzip data is corrupt or truncated ({error}); compress or download it again",
-            path=name,
-        ) from error
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror or error}", path=name) from error
+    rows = Rows()
+    with open_source(path) as stream:
+        for first, lines in line_blocks(stream):
+            rows.extend(parser.parse(lines, first))
     if not rows.targets:
         raise DataError("holds no examples; write one 'target index:value ...' a line", path=name)
     return _assemble(rows, name, n_features, np.dtype(dtype))
 
 
-def _display_name(source: Any) -> str:
-    if isinstance(source, str) and source == "-":
-        return "<stdin>"
-    if hasattr(source, "read"):
-        return str(getattr(source, "name", "<stream>"))
-    return os.fsdecode(source)
+class _Parser(CarefulParser):
+    """Turns lines into rows: fast where nothing in a block is unusual, else carefully."""
 
+    def parse(self, lines: list[bytes], first: int) -> Rows:
+        return self._parse_clean(lines, first) or self.parse_careful(lines, first)
 
-@contextmanager
-def _open_binary(source: Any) -> Iterator[BinaryIO]:
-    """The uncompressed bytes of ``source``; closes only what it opened itself."""
-    if isinstance(source, io.TextIOBase):
-        raise DataError("is open in text mode; open it with mode 'rb'", _display_name(source))
-    with ExitStack() as stack:
-        if isinstance(source, str) and source == "-":
-            stream: Any = sys.stdin.buffer
-        elif hasattr(source, "read"):
-            stream = source
-        else:
-            stream = stack.enter_context(open(source, "rb"))
-        if not hasattr(stream, "peek"):
-            stream = io.BufferedReader(stream)
-            stack.callback(stream.detach)  # or the caller's file is closed with the buffer
-        if stream.peek(2)[:2] == _GZIP_MAGIC:
-            unzipped: Any = gzip.GzipFile(fileobj=stream)
-            stream = stack.enter_context(io.BufferedReader(unzipped, _BLOCK_BYTES))
-        yield stream
-
-
-def _blocks(stream: BinaryIO) -> Iterator[tuple[int, list[bytes]]]:
-    """Lists of lines, each with the number of its first line."""
-    first = 1
-    while lines := stream.readlines(_BLOCK_BYTES):
-        if first == 1:
-            lines[0] = lines[0].removeprefix(_UTF8_BOM)
-        yield first, lines
-        first += len(lines)
-
-
-@dataclass
-class _Rows:
-    """Parsed lines: one entry per example, and the features of all of them end to end."""
-
-    targets: list[bytes] = field(default_factory=list)
-    line: list[int] = field(default_factory=list)
-    qid: list[int | None] = field(default_factory=list)
-    cost: list[float | None] = field(default_factory=list)
-    counts: list[int] = field(default_factory=list)
-    indices: list[np.ndarray] = field(default_factory=list)
-    values: list[np.ndarray] = field(default_factory=list)
-
-    def extend(self, other: _Rows) -> None:
-        for mine, more in zip(vars(self).values(), vars(other).values(), strict=True):
-            mine.extend(more)
-
-
-@dataclass(frozen=True)
-class _Parser:
-    """Turns lines into rows; the fields are what a line is checked against."""
-
-    name: str
-    limit: int
-    dtype: np.dtype
-    drop_unseen: bool
-
-    @cached_property
-    def largest(self) -> float:
-        """The largest finite value."""
-        return float(np.finfo(self.dtype).max)
-
-    def parse(self, lines: list[bytes], first: int) -> _Rows:
-        return self._parse_clean(lines, first) or self._parse_careful(lines, first)
-
-    def _parse_clean(self, lines: list[bytes], first: int) -> _Rows | None:
+    def _parse_clean(self, lines: list[bytes], first: int) -> Rows | None:
         """Rows of a block without surprises, or None."""
-        rows = _Rows()
+        rows = Rows()
         bodies = []
         for number, line in enumerate(lines, first):
             parts = line.partition(b"#")[0].split(None, 1)
@@ -216,7 +131,7 @@ class _Parser:
             return None
         return self._with_features(rows, *features)
 
-    def _with_features(self, rows: _Rows, indices: np.ndarray, values: np.ndarray) -> _Rows | None:
+    def _with_features(self, rows: Rows, indices: np.ndarray, values: np.ndarray) -> Rows | None:
         """The rows with their features, or None where a feature breaks a rule."""
         row = np.repeat(np.arange(len(rows.counts)), rows.counts)
         increasing = (np.diff(indices) > 0) | (np.diff(row) > 0)
@@ -231,102 +146,6 @@ class _Parser:
             indices, values = indices[seen], values[seen]
         rows.indices, rows.values = [indices], [values]
         return rows
-
-    def _parse_careful(self, lines: list[bytes], first: int) -> _Rows:
-        """Rows of any valid block; raises DataError at the first error."""
-        rows = _Rows()
-        for number, line in enumerate(lines, first):
-            tokens = line.partition(b"#")[0].split()
-            if tokens:
-                self._parse_line(tokens, number, rows)
-        return rows
-
-    def _parse_line(self, tokens: list[bytes], number: int, rows: _Rows) -> None:
-        self._check_target(tokens[0], number)
-        special: dict[bytes, Any] = {}
-        indices: list[int] = []
-        values: list[float] = []
-        previous = 0
-        for token in tokens[1:]:
-            key, _, text = token.partition(b":")
-            if key in (b"qid", b"sid", b"cost"):
-                special[key] = self._special(key, text, token, number)
-                continue
-            index, value = self._feature(token, previous, number)
-            previous = index
-            if index <= self.limit:
-                indices.append(index)
-                values.append(value)
-        rows.targets.append(tokens[0])
-        rows.line.append(number)
-        rows.qid.append(special.get(b"qid"))
-        rows.cost.append(special.get(b"cost"))
-        rows.counts.append(len(indices))
-        rows.indices.append(np.array(indices, dtype=np.int64))
-        rows.values.append(np.array(values, dtype=np.float64))
-
-    def _check_target(self, target: bytes, number: int) -> None:
-        if not _is_text(target):
-            self._fail("is not UTF-8 text; save it as UTF-8 (gzip is fine)", number)
-        if b":" in target:
-            self._fail(
-                f"the target is missing: the line starts with {_show(target)}; "
-                "write 'target index:value ...' (target 0 if it is not known)",
-                number,
-            )
-
-    def _special(self, key: bytes, text: bytes, token: bytes, number: int) -> int | float:
-        if key == b"cost":
-            cost = _to_float(text)
-            if cost is None or not 0 <= cost < np.inf:
-                self._fail(f"{_show(token)} is not a weight; write cost:value, value >= 0", number)
-            return cost
-        integer = _to_int(text)
-        if integer is None or abs(integer) >= 2**63:
-            self._fail(f"{_show(token)} is not an integer; write {key.decode()}:integer", number)
-        return integer
-
-    def _feature(self, token: bytes, previous: int, number: int) -> tuple[int, float]:
-        """Index and value of one ``index:value`` token that follows the index ``previous``."""
-        before, colon, after = token.partition(b":")
-        if not (before and colon and after):
-            self._fail(f"{_show(token)} is not a feature; write index:value", number)
-        index = _to_int(before)
-        if index is None:
-            self._fail(
-                f"feature index {_show(before)} is not an integer; "
-                "write index:value with index >= 1",
-                number,
-            )
-        if index < 1:
-            self._fail(f"feature index {index} is below 1; count features from 1", number)
-        if index == previous:
-            self._fail(f"feature index {index} is repeated; give each index once a line", number)
-        if index < previous:
-            self._fail(
-                f"feature index {index} comes after {previous}; sort the features of a line "
-                "by index",
-                number,
-            )
-        if index > self.limit and not self.drop_unseen:
-            self._fail(
-                f"feature index {index} is above {self.limit}, the largest allowed here; "
-                "renumber the features or raise n_features",
-                number,
-            )
-        value = _to_float(after)
-        if value is None:
-            self._fail(f"the value of {_show(token)} is not a number; write index:value", number)
-        if not abs(value) <= self.largest:  # also true of NaN
-            self._fail(
-                f"the value of {_show(token)} is not a finite {self.dtype} number; "
-                "leave missing features out",
-                number,
-            )
-        return index, value
-
-    def _fail(self, message: str, number: int) -> NoReturn:
-        raise DataError(message, path=self.name, line=number)
 
 
 def _split_clean(text: bytes, n: int) -> tuple[np.ndarray, np.ndarray] | None:
@@ -348,36 +167,10 @@ def _split_clean(text: bytes, n: int) -> tuple[np.ndarray, np.ndarray] | None:
 
 def _clean_targets(targets: list[bytes]) -> bool:
     joined = b" ".join(targets)
-    return b":" not in joined and _is_text(joined)
+    return b":" not in joined and is_text(joined)
 
 
-def _is_text(raw: bytes) -> bool:
-    # numpy strings lose trailing NULs; in practice a NUL is a sign of UTF-16 or binary data.
-    try:
-        return "\0" not in raw.decode()
-    except UnicodeDecodeError:
-        return False
-
-
-def _show(token: bytes) -> str:
-    return repr(token.decode(errors="backslashreplace"))
-
-
-def _to_int(text: bytes) -> int | None:
-    try:
-        return None if b"_" in text else int(text)
-    except ValueError:
-        return None
-
-
-def _to_float(text: bytes) -> float | None:
-    try:
-        return None if b"_" in text else float(text)
-    except ValueError:
-        return None
-
-
-def _assemble(rows: _Rows, name: str, n_features: int | None, dtype: np.dtype) -> Examples:
+def _assemble(rows: Rows, name: str, n_features: int | None, dtype: np.dtype) -> Examples:
     from scipy.sparse import csr_matrix  # slow to import: only when a file is read
 
     indices = np.concatenate(rows.indices) - 1
@@ -402,7 +195,7 @@ def _column(entries: list[Any], default: float, dtype: Any) -> np.ndarray | None
     return np.array([default if entry is None else entry for entry in entries], dtype=dtype)
 
 
-def _labels(rows: _Rows, name: str) -> np.ndarray:
+def _labels(rows: Rows, name: str) -> np.ndarray:
     numbers = {target: _to_number(target) for target in set(rows.targets)}
     if None in numbers.values():
         return np.array([target.decode() for target in rows.targets])
@@ -413,7 +206,7 @@ def _labels(rows: _Rows, name: str) -> np.ndarray:
     bad = np.flatnonzero(~np.isfinite(values))
     if bad.size:
         raise DataError(
-            f"the target {_show(rows.targets[bad[0]])} is not a finite number; correct the line "
+            f"the target {show(rows.targets[bad[0]])} is not a finite number; correct the line "
             "or leave it out",
             path=name,
             line=rows.line[bad[0]],
@@ -423,64 +216,7 @@ def _labels(rows: _Rows, name: str) -> np.ndarray:
 
 def _to_number(text: bytes) -> int | float | None:
     """The number that a target stands for, an int if it is integral; None if it is a word."""
-    value, integer = _to_float(text), _to_int(text)
+    value, integer = to_float(text), to_int(text)
     if integer is None and value is not None and value.is_integer():
         integer = int(value)
     return integer if integer is not None and -(2**63) <= integer < 2**63 else value
-
-
-def write_lines_atomic(path: Any, lines: Iterable[str]) -> None:
-    """Write a UTF-8 text file that is either complete or not there; ``"-"`` is standard output.
-
-    Parameters
-    ----------
-    path : str or path
-    lines : iterable of str, without line ends
-
-    Raises
-    ------
-    MaxMarginError
-        If the file cannot be written. A file that was there before is left as it was.
-    """
-    encoded = (line.encode() + b"\n" for line in lines)
-    if isinstance(path, str) and path == "-":
-        sys.stdout.flush()
-        sys.stdout.buffer.writelines(encoded)
-        sys.stdout.buffer.flush()
-        return
-    with atomic_file(path) as file:
-        file.writelines(encoded)
-
-
-@contextmanager
-def atomic_file(path: Any, error: type[MaxMarginError] = MaxMarginError) -> Iterator[BinaryIO]:
-    """A binary file that takes its place at ``path`` only when the block ends without an error.
-
-    Parameters
-    ----------
-    path : str or path
-    error : type of MaxMarginError
-        Raised, with the name of the file and the reason, if the file cannot be written.
-    """
-    try:
-        if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
-            # A device or a pipe, such as /dev/stdout: written to, never replaced.
-            with open(path, "wb") as file:
-                yield file
-            return
-        target = os.path.realpath(path)  # a link stays a link
-        temporary = os.path.join(os.path.dirname(target), f".{secrets.token_hex(8)}.tmp")
-        try:
-            with open(temporary, "xb") as file:
-                yield file
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, target)
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(temporary)
-            raise
-    except OSError as reason:
-        raise error(f"{os.fsdecode(path)}: cannot be written: {reason.strerror or reason}") from (
-            reason
-        )

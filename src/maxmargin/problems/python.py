@@ -20,7 +20,7 @@ class PythonData(NamedTuple):
 
     problem: Any
     X: Sequence[Any]
-    Y: Sequence[Any]
+    Y: np.ndarray
     truth_features: list[Any]
     dim: int
 
@@ -80,15 +80,15 @@ def read_features(problem: Any, x: Any, y: Any, i: int, dim: int | None) -> Any:
     """What ``features`` returned: a dense float vector, or a pair (indices, values)."""
     raw = problem.features(x, y)
     where = f"features(x, y) of example {i} with y = {short(y)}"
-    if isinstance(raw, dict):
-        raw = (list(raw.keys()), list(raw.values()))
-    if hasattr(raw, "tocoo"):
+    if hasattr(raw, "tocoo"):  # before dict: scipy's dok rows are dicts as well
         matrix = raw.tocoo()
         if matrix.ndim == 2 and matrix.shape[0] != 1:
             raise ProblemError(f"{where} has shape {matrix.shape}: return one row")
         if dim is not None and matrix.shape[-1] != dim:
             raise ProblemError(f"{where} has length {matrix.shape[-1]}, others have {dim}")
         raw = (matrix.coords[-1], matrix.data)
+    elif isinstance(raw, dict):
+        raw = (list(raw.keys()), list(raw.values()))
     if isinstance(raw, tuple) and len(raw) == 2 and np.ndim(raw[0]) == 1:
         return check_sparse(raw, where, dim)
     try:
@@ -162,11 +162,12 @@ class PythonProblem(KernelProblem):
         dim = getattr(self.problem, "n_features", None)
         truth = np.empty(n, object)
         features: list[Any] = []
-        for i in range(n if Y is not None else 0):
-            truth[i] = Y[i]
-            features.append(read_features(self.problem, X[i], Y[i], i, dim))
-            if dim is None:
-                dim = len(features[0])
+        if Y is not None:
+            for i in range(n):
+                truth[i] = Y[i]
+                features.append(read_features(self.problem, X[i], Y[i], i, dim))
+                if dim is None:
+                    dim = len(features[0])
         data = PythonData(self.problem, X, truth, features, dim or 0)
         return Pack(
             data=data,

@@ -23,9 +23,9 @@ IDLE_QPS = 50
 
 
 class Plane(NamedTuple):
-    """A vector of length dim, dense (``index`` is None) or by its non-zeros."""
+    """A vector of length dim, dense (``where`` is None) or by its non-zeros."""
 
-    index: np.ndarray | None
+    where: np.ndarray | None
     value: np.ndarray
 
     @classmethod
@@ -38,14 +38,14 @@ class Plane(NamedTuple):
 
     def dot(self, v: np.ndarray) -> float:
         """<plane, v> of a dense v."""
-        return float(self.value @ (v if self.index is None else v[self.index]))
+        return float(self.value @ (v if self.where is None else v[self.where]))
 
     def add_to(self, out: np.ndarray, scale: float) -> None:
         """out += scale * plane."""
-        if self.index is None:
+        if self.where is None:
             out += scale * self.value
         else:
-            out[self.index] += scale * self.value
+            out[self.where] += scale * self.value
 
 
 class Bundle:

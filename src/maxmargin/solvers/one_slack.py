@@ -87,6 +87,8 @@ class OneSlack:
 
     def init(self, task: Task) -> OneSlackState:
         """Lines 1 and 2: an empty working set, w = 0."""
+        if self.share < 1 and not self.slots(task):
+            raise DataError("share needs a cache: mm.OneSlack(cache=5, share=...)")
         dim = task.shard.pack.dim
         model = Bundle(dim, task.N) if self.qp == "exact" else LineSearch(dim, task.N)
         cuts = CutMaker(task, self.slots(task), self.share, self.select)
@@ -100,10 +102,12 @@ class OneSlack:
         model = state.model
         # Lines 5 to 7: the most violated outputs, from the caches if these violate enough.
         enough = max(CACHED_ENOUGH * state.violation, task.tol)
+        cut, violation = None, -np.inf
         for cut in state.cuts.attempts(state.query):
             violation = model.violation(cut.g, cut.loss)
             if violation > enough:
                 break
+        assert cut is not None  # the last attempt asks every oracle
         point, value = None, np.inf
         if cut.complete:
             state.violation = max(violation, 0.0)

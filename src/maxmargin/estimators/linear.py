@@ -1,72 +1,35 @@
-"""Thin scikit-learn shells around ``train``."""
+"""Classification of the rows of a matrix, into two classes or more."""
 
 from __future__ import annotations
 
-import warnings
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.base import ClassifierMixin
 from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from .errors import DataError
-from .labels import as_label_array, check_no_nan, encode_labels
-from .problem import KernelProblem, as_kernel_problem
-from .problems.binary import Binary
-from .problems.multiclass import Multiclass
-from .result import Result
-from .shard import predict_labels
-from .training import check_examples, train
-
-
-class _SVC(BaseEstimator):
-    """What all estimators share: the parameters of training and the result."""
-
-    result_: Result
-
-    def _train(self, problem: Any, X: Any, Y: Any, sample_weight: Any) -> Result:
-        result = train(
-            problem,
-            X,
-            Y,
-            sample_weight=sample_weight,
-            **{
-                name: getattr(self, name)
-                for name in (
-                    "C", "solver", "tol", "rescaling", "max_iter", "max_time", "n_jobs",
-                    "random_state", "verbose",
-                )
-            },
-        )  # fmt: skip
-        if not result.converged:
-            warnings.warn(
-                f"{type(self).__name__}: {result.status.value} (gap {result.gap:.4g}, "
-                f"primal {result.primal:.6g}, after {result.n_iter} iterations)",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-        self.result_ = result
-        self.n_iter_ = result.n_iter
-        return result
-
-    def save(self, path: str | Path) -> None:
-        """Write the model to a file that ``mm.load`` reads; never half of it."""
-        from .io.models import save_model
-
-        check_is_fitted(self)
-        save_model(self, path)
+from ..errors import DataError
+from ..labels import as_label_array, check_no_nan, encode_labels
+from ..problem import KernelProblem
+from ..problems.binary import Binary
+from ..problems.multiclass import Multiclass
+from ..training import check_examples
+from .base import _SVC
 
 
 class _LinearSVC(ClassifierMixin, _SVC):
     """Classification of the rows of a matrix."""
 
+    fit_intercept: bool
+    intercept_scaling: float
+    class_weight: Any
+
     classes_: np.ndarray
     coef_: np.ndarray
     intercept_: np.ndarray
+    n_features_in_: int
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on the rows of X (n, d) with labels y (n,).
@@ -136,8 +99,9 @@ class _LinearSVC(ClassifierMixin, _SVC):
     def _check_classes(self, codes: np.ndarray, weight: np.ndarray | None) -> None:
         present = np.unique(codes if weight is None else codes[weight > 0])
         if len(present) < 2:
+            label = self.classes_.tolist()[present[0]]
             raise DataError(
-                f"the examples (of positive weight) have one class, {self.classes_.tolist()[present[0]]!r}: "
+                f"the examples (of positive weight) have one class, {label!r}: "
                 "at least two classes are needed"
             )
 
@@ -350,83 +314,3 @@ class MulticlassSVC(_LinearSVC):
             raise DataError(f"loss is 'zero-one' or a cost matrix, got {self.loss!r}")
         cost = None if isinstance(self.loss, str) else self.loss
         return Multiclass(len(self.classes_), cost, self._bias())
-
-
-class StructuredSVC(_SVC):
-    """A structure of the user's own: ``problem`` is a ``Problem`` or a ``KernelProblem``.
-
-    Parameters
-    ----------
-    problem : Problem or KernelProblem
-    C : float
-        Weight of the sum of the losses.
-    solver : str or solver object
-    tol : float
-        Stop when P/(C n) is certified to be within ``tol`` of its minimum, in units of loss.
-    rescaling : {"margin", "slack"}
-    max_iter, max_time : int, float (seconds)
-    n_jobs : int
-        Threads, for problems with compiled kernels.
-    random_state : int
-    verbose : int
-        1 shows progress.
-
-    Attributes
-    ----------
-    coef_ : array (dim,)
-        The weights w.
-    result_ : Result
-        The certificate and the history.
-    """
-
-    coef_: np.ndarray
-
-    def __init__(
-        self,
-        problem: Any,
-        C: float = 1.0,
-        *,
-        solver: Any = "auto",
-        tol: float = 1e-2,
-        rescaling: str = "margin",
-        max_iter: int = 10_000,
-        max_time: float | None = None,
-        n_jobs: int | None = 1,
-        random_state: Any = 0,
-        verbose: int = 0,
-    ):
-        self.problem = problem
-        self.C = C
-        self.solver = solver
-        self.tol = tol
-        self.rescaling = rescaling
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Self:
-        """Train on inputs X with true outputs Y."""
-        self.coef_ = self._train(self.problem, X, Y, sample_weight).w
-        return self
-
-    def predict(self, X: Any) -> Any:
-        """The best output of each input."""
-        check_is_fitted(self)
-        problem = as_kernel_problem(self.problem)
-        pack = problem.pack(X)
-        return problem.unpack(pack, predict_labels(problem, pack, self.coef_, self.n_jobs or 1))
-
-    def score(self, X: Any, Y: Any, sample_weight: Any = None) -> float:
-        """Minus the average loss of the predictions: 0 is perfect."""
-        check_is_fitted(self)
-        problem = as_kernel_problem(self.problem)
-        weight = check_examples(X, Y, sample_weight)
-        pack = problem.pack(X, Y, weight)
-        labels = predict_labels(problem, pack, self.coef_, self.n_jobs or 1)
-        loss = [
-            problem.kernels.loss(pack.data, i, labels[pack.offsets[i] : pack.offsets[i + 1]])
-            for i in range(pack.n)
-        ]
-        return -float(np.average(loss, weights=pack.weight))

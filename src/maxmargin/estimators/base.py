@@ -1,0 +1,53 @@
+"""What all estimators share."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from ..result import Result
+from ..training import train
+
+
+class _SVC(BaseEstimator):
+    """What all estimators share: the parameters of training and the result."""
+
+    result_: Result
+    n_iter_: int
+
+    def _train(self, problem: Any, X: Any, Y: Any, sample_weight: Any) -> Result:
+        result = train(
+            problem,
+            X,
+            Y,
+            sample_weight=sample_weight,
+            **{
+                name: getattr(self, name)
+                for name in (
+                    "C", "solver", "tol", "rescaling", "max_iter", "max_time", "n_jobs",
+                    "random_state", "verbose",
+                )
+            },
+        )  # fmt: skip
+        if not result.converged:
+            warnings.warn(
+                f"{type(self).__name__}: {result.status.value} (gap {result.gap:.4g}, "
+                f"primal {result.primal:.6g}, after {result.n_iter} iterations)",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        self.result_ = result
+        self.n_iter_ = result.n_iter
+        return result
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to a file that ``mm.load`` reads; never half of it."""
+        from ..io.models import save_model
+
+        check_is_fitted(self)
+        save_model(self, path)

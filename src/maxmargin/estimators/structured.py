@@ -1,0 +1,93 @@
+"""The estimator of a problem of the user's own."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ..problem import as_kernel_problem
+from ..shard import predict_labels
+from ..training import check_examples
+from .base import _SVC
+
+
+class StructuredSVC(_SVC):
+    """A structure of the user's own: ``problem`` is a ``Problem`` or a ``KernelProblem``.
+
+    Parameters
+    ----------
+    problem : Problem or KernelProblem
+    C : float
+        Weight of the sum of the losses.
+    solver : str or solver object
+    tol : float
+        Stop when P/(C n) is certified to be within ``tol`` of its minimum, in units of loss.
+    rescaling : {"margin", "slack"}
+    max_iter, max_time : int, float (seconds)
+    n_jobs : int
+        Threads, for problems with compiled kernels.
+    random_state : int
+    verbose : int
+        1 shows progress.
+
+    Attributes
+    ----------
+    coef_ : array (dim,)
+        The weights w.
+    result_ : Result
+        The certificate and the history.
+    """
+
+    coef_: np.ndarray
+
+    def __init__(
+        self,
+        problem: Any,
+        C: float = 1.0,
+        *,
+        solver: Any = "auto",
+        tol: float = 1e-2,
+        rescaling: str = "margin",
+        max_iter: int = 10_000,
+        max_time: float | None = None,
+        n_jobs: int | None = 1,
+        random_state: Any = 0,
+        verbose: int = 0,
+    ):
+        self.problem = problem
+        self.C = C
+        self.solver = solver
+        self.tol = tol
+        self.rescaling = rescaling
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Self:
+        """Train on inputs X with true outputs Y."""
+        self.coef_ = self._train(self.problem, X, Y, sample_weight).w
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """The best output of each input."""
+        check_is_fitted(self)
+        problem = as_kernel_problem(self.problem)
+        pack = problem.pack(X)
+        return problem.unpack(pack, predict_labels(problem, pack, self.coef_, self.n_jobs or 1))
+
+    def score(self, X: Any, Y: Any, sample_weight: Any = None) -> float:
+        """Minus the average loss of the predictions: 0 is perfect."""
+        check_is_fitted(self)
+        problem = as_kernel_problem(self.problem)
+        weight = check_examples(X, Y, sample_weight)
+        pack = problem.pack(X, Y, weight)
+        labels = predict_labels(problem, pack, self.coef_, self.n_jobs or 1)
+        loss = [
+            problem.kernels.loss(pack.data, i, labels[pack.offsets[i] : pack.offsets[i + 1]])
+            for i in range(pack.n)
+        ]
+        return -float(np.average(loss, weights=pack.weight))

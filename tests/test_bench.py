@@ -1,0 +1,194 @@
+"""The experiments: registry, data, resuming, and one small experiment from end to end."""
+
+import itertools
+import json
+import math
+
+import numpy as np
+import pytest
+
+import maxmargin.bench.registry as registry
+from maxmargin.bench import list_experiments, run_benchmarks, show_list
+from maxmargin.bench.data import find_file, load
+from maxmargin.bench.display import Column, count, table
+from maxmargin.bench.registry import Verdict, experiment
+from maxmargin.bench.runs import hinge_primal, run_values, train_multiclass
+from maxmargin.bench.session import Group
+from maxmargin.bench.store import Store
+from maxmargin.bench.tagger import LABELS, Tagger, best_path, make_sequences
+from maxmargin.errors import MaxMarginError
+
+
+@pytest.fixture
+def no_data(monkeypatch):
+    monkeypatch.delenv("MAXMARGIN_DATA", raising=False)
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """A registered experiment that takes no time."""
+    list_experiments()
+    monkeypatch.setattr(registry, "_EXPERIMENTS", dict(registry._EXPERIMENTS))
+
+    @experiment("999-small", title="Small", claim="Training on 50 digits converges.")
+    def run(session):
+        data = session.load("digits").first(50)
+        group = session.measure(
+            {"n": 50}, lambda seed: run_values(train_multiclass(data, C=0.1, random_state=seed))
+        )
+        session.table([group], [Column("iterations", "iterations", count)], "small")
+        session.draw(lambda figure: figure.subplots().plot([1, 2]))
+        return Verdict(group.every("converged"), f"{group.median('iterations'):.0f} iterations")
+
+    return "999-small"
+
+
+def test_list_needs_no_data(no_data, capsys):
+    names = [e.name for e in list_experiments()]
+    assert names == sorted(names) and "000-fig6-cache" in names
+    show_list()
+    shown = capsys.readouterr().out
+    assert all(name in shown for name in names)
+
+
+def test_end_to_end_and_resume(small, no_data, tmp_path, capsys):
+    assert run_benchmarks([small], out=tmp_path, repeats=2) == 0
+    shown = capsys.readouterr().out
+    assert "PASS" in shown and "2 new measurements" in shown
+    assert (tmp_path / "999-small.png").stat().st_size > 1000
+    path = tmp_path / "999-small.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [row["repeat"] for row in rows] == [0, 1]
+    assert rows[0]["config"] == {"n": 50} and rows[0]["seed"] == 0 and rows[0]["date"]
+    assert {"cpu", "cores", "python", "numpy", "numba", "maxmargin"} <= rows[0]["machine"].keys()
+
+    before = path.read_text()
+    assert run_benchmarks([small], out=tmp_path, repeats=2) == 0
+    assert "0 new measurements" in capsys.readouterr().out
+    assert path.read_text() == before
+
+    assert run_benchmarks([small], out=tmp_path, repeats=3) == 0
+    assert "1 new measurement" in capsys.readouterr().out
+    run_benchmarks([small], out=tmp_path, repeats=1, fresh=True, quick=True)
+    assert len(path.read_text().splitlines()) == 4
+    assert (tmp_path / "999-small-quick.png").exists()
+
+
+def test_missed_claim_is_an_exit_code(monkeypatch, no_data, tmp_path):
+    monkeypatch.setattr(registry, "_EXPERIMENTS", {})
+    experiment("999-miss", title="Miss", claim="No.")(lambda session: Verdict(False, "0 < 1"))
+    assert run_benchmarks(["999-miss"], out=tmp_path) == 1
+    assert run_benchmarks(["999-miss"], out=tmp_path, quick=True) == 0
+
+
+def test_missing_data_says_what_to_do(no_data, tmp_path, capsys, small):
+    with pytest.raises(MaxMarginError, match=r"'covertype'.*--data DIR or set MAXMARGIN_DATA"):
+        run_benchmarks(["000-covertype-liblinear"], out=tmp_path)
+    with pytest.raises(MaxMarginError, match=r"letter.npz does not exist.*--data DIR"):
+        run_benchmarks(["000-fig6-cache"], data=tmp_path, out=tmp_path)
+    with pytest.raises(MaxMarginError, match=r"no experiment is named 'x'; there are 000-"):
+        run_benchmarks(["x"], out=tmp_path)
+    # All experiments: those without their data are skipped with a word, which is no success.
+    assert run_benchmarks(out=tmp_path, repeats=1) == 1
+    assert "skipped 000-steps" in capsys.readouterr().err.replace("\n", " ")
+
+
+def test_data_directory_from_the_environment(monkeypatch, tmp_path):
+    write_letter(tmp_path)
+    monkeypatch.setenv("MAXMARGIN_DATA", str(tmp_path))
+    from maxmargin.bench.data import data_directory
+
+    assert find_file("letter", data_directory(None)) == tmp_path / "letter" / "letter.npz"
+
+
+def write_letter(directory):
+    (directory / "letter").mkdir()
+    X = np.arange(64, dtype="u1").reshape(4, 16) % 16
+    np.savez(directory / "letter" / "letter.npz", X=X, y=np.array([0, 1, 2, 0], "u1"), n_train=3)
+
+
+def test_load_letter_shuffles_rows_with_their_labels(tmp_path):
+    write_letter(tmp_path)
+    data = load("letter", tmp_path, seed=1)
+    assert data.X.shape == (3, 16) and data.X_test.shape == (1, 16) and data.X.max() == 1
+    assert sorted(data.y) == [0, 1, 2] and data.first(2).n == 2 and data.classes == 3
+    by_label = load("letter", tmp_path, seed=0)
+    for label in range(3):
+        np.testing.assert_array_equal(data.X[data.y == label], by_label.X[by_label.y == label])
+
+
+def test_load_covertype_scales_by_the_training_part(tmp_path):
+    (tmp_path / "covertype").mkdir()
+    rng = np.random.default_rng(0)
+    n, test = 30, np.arange(30) >= 25
+    np.savez(
+        tmp_path / "covertype" / "covertype.npz",
+        num=rng.integers(-50, 50, (n, 10)).astype("i2"),
+        wilderness=rng.integers(0, 4, n).astype("u1"),
+        soil=rng.integers(0, 40, n).astype("u1"),
+        y=rng.integers(1, 8, n).astype("u1"),
+        test_mask_packed=np.packbits(test),
+        test_mask_n=n,
+    )
+    data = load("covertype", tmp_path)
+    assert data.X.shape == (25, 54) and data.X_test.shape == (5, 54)
+    assert data.X.indices.dtype == np.int32 and data.X.format == "csr"
+    dense = data.X.toarray()
+    assert (dense[:, :10].min(axis=0) == 0).all() and (dense[:, :10].max(axis=0) == 1).all()
+    assert (dense[:, 10:14].sum(axis=1) == 1).all() and (dense[:, 14:].sum(axis=1) == 1).all()
+
+
+def test_store_mends_half_a_line_and_refuses_nonsense(tmp_path):
+    path = tmp_path / "x.jsonl"
+    Store(path).add({"n": 1}, 0, 0, {"time": 1.0})
+    with path.open("a") as file:
+        file.write('{"config": {"n"')
+    store = Store(path)
+    assert store.get({"n": 1}, 0) == {"time": 1.0} and store.get({"n": 2}, 0) is None
+    store.add({"n": 2}, 0, 0, {"time": None})
+    assert [json.loads(line)["config"]["n"] for line in path.read_text().splitlines()] == [1, 2]
+    path.write_text("nonsense\n" + path.read_text())
+    with pytest.raises(MaxMarginError, match=r"x.jsonl, line 1: not a measurement"):
+        Store(path)
+
+
+def test_other_machines_are_not_mixed_in(tmp_path, monkeypatch):
+    path = tmp_path / "x.jsonl"
+    Store(path).add({"n": 1}, 0, 0, {"time": 1.0})
+    monkeypatch.setattr("maxmargin.bench.store.machine", lambda: {"cpu": "another"})
+    assert Store(path).get({"n": 1}, 0) is None
+
+
+def test_table_shows_medians_spread_and_what_was_not_reached():
+    group = Group({"name": "a"}, [{"t": 90, "r": None}, {"t": 100, "r": None}, {"t": 110, "r": 1}])
+    assert group.median("t") == 100 and math.isinf(group.median("r"))
+    columns = [Column("name", "name"), Column("t", "t", count), Column("r", "r", count)]
+    cells = [next(iter(column.cells)).plain for column in table([group], columns, "").columns]
+    assert cells == ["a", "100 ±10%", "not reached"]
+
+
+def test_hinge_primal_is_the_training_objective():
+    data = load("digits", None).first(200)
+    result = train_multiclass(data, C=0.1)
+    coef = result.w.reshape(-1, data.classes).T
+    assert hinge_primal(coef, data.X, data.y, 0.1) == pytest.approx(result.primal)
+
+
+def test_tagger_oracle_is_exact():
+    rng = np.random.default_rng(0)
+    local, transition = rng.normal(size=(3, 4)), rng.normal(size=(4, 4))
+    paths = list(np.ndindex(4, 4, 4))
+
+    def score(y):
+        inner = sum(transition[a, b] for a, b in itertools.pairwise(y))
+        return inner + sum(local[t, a] for t, a in enumerate(y))
+
+    assert best_path(local.tolist(), transition.tolist()) == max(paths, key=score)
+    X, Y = make_sequences(2)
+    w, tagger = rng.normal(size=Tagger.n_features), Tagger()
+    best = tagger.decode(X[0], w, Y[0])
+    value = w @ tagger.features(X[0], best) + tagger.loss(Y[0], best)
+    for t in range(len(best)):
+        for label in range(LABELS):
+            y = (*best[:t], label, *best[t + 1 :])
+            assert w @ tagger.features(X[0], y) + tagger.loss(Y[0], y) <= value + 1e-9
