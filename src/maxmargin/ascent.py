@@ -37,6 +37,7 @@ class Block(NamedTuple):
     idx: np.ndarray
     val: np.ndarray
     nnz: np.ndarray
+    loss: np.ndarray
     scale: np.ndarray
     F: np.ndarray
     K: np.ndarray
@@ -47,7 +48,9 @@ class Block(NamedTuple):
 class Visits(NamedTuple):
     """What a pass has seen: sums over the visited examples, and the gap of each.
 
-    ``total`` holds: sum of weight_i gap_i, number of examples changed, number of full V_i.
+    ``total`` holds: sum of weight_i gap_i, number of examples changed, number of full V_i, and
+    sum of weight_i H_i, which is that of P(w) after a pass that asked for every example and
+    changed none (tau = inf).
     """
 
     total: np.ndarray
@@ -70,29 +73,18 @@ def ascend_examples(
         i = order[t]
         lo, hi = pack.offsets[i], pack.offsets[i + 1]
         m = duals.count[i]
-        if m == 1 and not ask:
-            continue
-        for r in range(1, m):
-            start = slots * lo + r * (hi - lo)
-            y = duals.labels[start : start + hi - lo]
-            begin = r * width
-            nnz = delta(
-                pack.data, i, pack.truth[lo:hi], y,
-                block.idx[begin : begin + width], block.val[begin : begin + width],
-            )  # fmt: skip
-            scale = duals.loss[i, r] if mode == SLACK else 1.0
-            set_plane(block, r, width, nnz, scale, duals.loss[i, r], w)
         if ask:
-            y = labels[lo:hi]
-            decode(pack.data, w, i, mode, y, work)  # line 9
-            loss_i = loss(pack.data, i, y)
-            begin = m * width
-            nnz = delta(
-                pack.data, i, pack.truth[lo:hi], y,
-                block.idx[begin : begin + width], block.val[begin : begin + width],
-            )  # fmt: skip
-            set_plane(block, m, width, nnz, loss_i if mode == SLACK else 1.0, loss_i, w)
-            m = add_output(duals, block, visits, i, m, slots * lo, y, loss_i)  # lines 11 to 14
+            decode(pack.data, w, i, mode, labels[lo:hi], work)  # line 9
+        for r in range(1, m + ask):
+            start = slots * lo + r * (hi - lo)
+            y = duals.labels[start : start + hi - lo] if r < m else labels[lo:hi]
+            loss_r = duals.loss[i, r] if r < m else loss(pack.data, i, y)
+            begin = r * width
+            idx, val = block.idx[begin : begin + width], block.val[begin : begin + width]
+            nnz = delta(pack.data, i, pack.truth[lo:hi], y, idx, val)
+            set_plane(block, r, nnz, loss_r, mode == SLACK, idx, val, w)
+        if ask:
+            m = add_output(duals, block, visits, i, m, slots * lo, labels[lo:hi])  # lines 11 to 14
         if see_gap(duals, block, visits, i, m, pack.weight[i]) > tau:
             ascend_block(duals, block, visits, i, m, C * pack.weight[i], 0.6 * tau, width, w)
             drop_zeros(duals, i, slots * lo, hi - lo)  # line 23
@@ -115,18 +107,17 @@ def sum_duals(delta, pack, C, mode, order, duals, w, scratch):
             sparse_axpy(C * pack.weight[i] * duals.alpha[i, r] * scale, idx, val, nnz, w)
 
 
-@register_jitable(forceinline=True)
-def set_plane(block, r, width, nnz, scale, loss, w):
+@register_jitable
+def set_plane(block, r, nnz, loss, slack, idx, val, w):
     """Note plane r of the block and its gradient F_r = loss_r - <w, plane_r>."""
-    begin = r * width
     block.nnz[r] = nnz
-    block.scale[r] = scale
-    dot = sparse_dot(block.idx[begin : begin + nnz], block.val[begin : begin + nnz], nnz, w)
-    block.F[r] = loss - scale * dot
+    block.loss[r] = loss
+    block.scale[r] = loss if slack else 1.0
+    block.F[r] = loss - block.scale[r] * sparse_dot(idx, val, nnz, w)
 
 
-@register_jitable(forceinline=True)
-def add_output(duals, block, visits, i, m, base, y, loss):
+@register_jitable
+def add_output(duals, block, visits, i, m, base, y):
     """Take the oracle's output into V_i if it beats all of V_i; returns the new size of V_i."""
     best = 0.0  # the truth's
     for r in range(1, m):
@@ -137,13 +128,13 @@ def add_output(duals, block, visits, i, m, base, y, loss):
         visits.total[2] += 1  # no room: the caller makes some before the next pass
         return m
     copy_labels(y, 0, duals.labels, base + m * len(y), len(y))
-    duals.loss[i, m] = loss
+    duals.loss[i, m] = block.loss[m]
     duals.alpha[i, m] = 0.0
     duals.count[i] = m + 1
     return m + 1
 
 
-@register_jitable(forceinline=True)
+@register_jitable
 def see_gap(duals, block, visits, i, m, weight):
     """Note the gap of example i, H_i - sum_r alpha_ir F_ir; returns its KKT violation (2.4)."""
     block.F[0] = 0.0
@@ -154,11 +145,12 @@ def see_gap(duals, block, visits, i, m, weight):
             lowest = min(lowest, block.F[r])
             mean += duals.alpha[i, r] * block.F[r]
     visits.gap[i] = highest - mean
+    visits.total[3] += weight * highest
     visits.total[0] += weight * (highest - mean)
     return highest - lowest
 
 
-@register_jitable(forceinline=True)
+@register_jitable
 def ascend_block(duals, block, visits, i, m, C, tau, width, w):
     """Algorithm 2: SMO on the dual of one example, then w follows (line 22)."""
     gram(block, m, width)
@@ -192,7 +184,7 @@ def ascend_block(duals, block, visits, i, m, C, tau, width, w):
             sparse_axpy(C * block.step[r] * block.scale[r], idx, val, nnz, w)
 
 
-@register_jitable(forceinline=True)
+@register_jitable
 def gram(block, m, width):
     """K[r, s] = <plane_r, plane_s>; an index may repeat in a plane, so one of them is spread."""
     for s in range(m):
@@ -210,7 +202,7 @@ def gram(block, m, width):
             block.dense[idx[e]] = 0.0
 
 
-@register_jitable(forceinline=True)
+@register_jitable
 def drop_zeros(duals, i, base, length):
     """Remove the outputs whose dual variable is zero; the truth stays."""
     kept = 1

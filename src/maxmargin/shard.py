@@ -89,7 +89,8 @@ class Shard:
         m, width = slots + 1, self.pack.width
         return Block(
             np.empty(m * width, np.uint64), np.empty(m * width), np.zeros(m, np.int64),
-            np.zeros(m), np.zeros(m), np.zeros((m, m)), np.zeros(m), np.zeros(self.pack.dim),
+            np.zeros(m), np.zeros(m), np.zeros(m), np.zeros((m, m)), np.zeros(m),
+            np.zeros(self.pack.dim),
         )  # fmt: skip
 
     def oracle(self, w: np.ndarray, mode: int, labels: np.ndarray, order: np.ndarray) -> None:
@@ -187,7 +188,7 @@ class Shard:
         pack, scratch, nobody = self.pack, self.scratch, self.everyone[:0]
         w, labels, value, work = np.zeros(1), pack.truth[:0].copy(), np.zeros(0), np.zeros(0)
         cache, duals = self.new_cache(0), self.new_duals(1)
-        visits, block = Visits(np.zeros(3), value), self.new_block(0)
+        visits, block = Visits(np.zeros(4), value), self.new_block(0)
         return {
             "decode": (pack, w, mode, nobody, labels, work),
             "collect": (pack, w, mode, nobody, labels, w, value, scratch),

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .display import Column, count, seconds
-from .figures import clean, legend, style
+from .figures import clean, legend, style, unfinished
 from .registry import Verdict, experiment
 from .runs import run_values, train_multiclass
 
@@ -123,7 +123,8 @@ def paint(figure: Figure, grid: dict[str, dict[str, Group]]) -> None:
         for axes, key in zip(panels[:, column], ("calls_each", "time"), strict=True):
             values = [groups[f"f = {f}"].median(key) for f in SIZES]
             places = range(len(SIZES))
-            axes.plot(places, values, label="step 1, as printed", **style(0))
+            axes.plot(places, values, label="step 1, as printed", **style(0, markersize=6))
+            unfinished(axes, places, [groups[f"f = {f}"] for f in SIZES], values)
             for number, (variant, f) in enumerate(_points(), 1):
                 look = style(number, linestyle="none", markersize=7)
                 axes.plot(SIZES.index(f), groups[variant].median(key), label=variant, **look)

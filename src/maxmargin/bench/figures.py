@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from .session import Group
+
 #: Colours of Okabe and Ito, which colour-blind people can tell apart.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
@@ -45,6 +47,12 @@ def legend(figure: Figure, axes: Axes, columns: int) -> None:
     figure.legend(
         handles, labels, loc="outside lower center", ncols=columns, frameon=False, fontsize=9
     )
+
+
+def unfinished(axes: Axes, x: Sequence[float], groups: Sequence[Group], values: Any) -> None:
+    """White dots on the markers of runs whose time was up: their values are lower bounds."""
+    late = [i for i, group in enumerate(groups) if not group.every("converged")]
+    axes.plot([x[i] for i in late], [values[i] for i in late], "o", color="white", ms=3, zorder=6)
 
 
 def log_scale(axes: Axes, which: str) -> None:

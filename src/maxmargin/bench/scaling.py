@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .display import Column, count, seconds
-from .figures import GREY, clean, legend, log_scale, style
+from .figures import GREY, clean, legend, log_scale, style, unfinished
 from .registry import Verdict, experiment
 from .runs import run_values, train_multiclass
 
@@ -114,6 +114,7 @@ def paint(figure: Figure, curves: dict[tuple[float, str], list[Group]]) -> None:
                 n, middle, yerr=[middle - low, high - middle], capsize=2,
                 label=f"{variant}, C n = {cn:,.0f}", **style(number),
             )  # fmt: skip
+            unfinished(axes, n, groups, middle)
     line = 0.6 * min(groups[-1].median("time") for groups in curves.values()) / n[-1] * np.array(n)
     right.plot(n, line, color=GREY, linestyle="--", linewidth=1)
     right.annotate(

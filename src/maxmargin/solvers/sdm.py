@@ -62,7 +62,7 @@ class SDM:
 
     def loops(self, task: Task) -> tuple[str, ...]:
         """The loops it calls."""
-        return ("decode", "collect", "ascend", "sum")
+        return ("ascend", "sum")
 
     def init(self, task: Task) -> SDMState:
         """Line 2: alpha is 1 at the truth, w = 0."""
@@ -70,7 +70,7 @@ class SDM:
         slots = shard.problem.n_outputs or SLOTS
         return SDMState(
             duals=shard.new_duals(slots),
-            visits=Visits(np.zeros(3), np.zeros(shard.n)),
+            visits=Visits(np.zeros(4), np.zeros(shard.n)),
             block=shard.new_block(slots),
             labels=shard.new_labels(),
             w=np.zeros(shard.pack.dim),
@@ -124,19 +124,30 @@ class SDM:
             # The average is better early, the last point in the end: look at them in turn.
             w = (state.average if state.looks % 2 == 0 else state.w).copy()
             state.looks += 1
-            shard = task.shard
-            shard.oracle(w, task.mode, state.labels, shard.everyone)
-            _, _, value = shard.collect(w, task.mode, state.labels)
-            hinge = float(shard.pack.weight @ value)
+            ascend(task, state, task.shard.everyone, np.inf, ask=True, w=w)
+            hinge, complete = state.visits.total[3], not state.visits.total[2]
+            make_room(task, state)
+        if not complete:  # an output found no room in its working set: H_i may be larger
+            return None, np.inf, dual_value(task, state)
         return w, primal(w, hinge, task.C), dual_value(task, state)
 
 
-def ascend(task: Task, state: SDMState, order: np.ndarray, tau: float, ask: bool) -> float:
-    """A pass of block dual ascent; returns the average gap of the examples, as seen on the way."""
+def ascend(
+    task: Task,
+    state: SDMState,
+    order: np.ndarray,
+    tau: float,
+    ask: bool,
+    w: np.ndarray | None = None,
+) -> float:
+    """A pass of block dual ascent; returns the average gap of the examples, as seen on the way.
+
+    With tau = inf nothing ascends: it is a look at the examples from any w.
+    """
     state.visits.total[:] = 0.0
     task.shard.ascend(
-        state.w, task.C, task.mode, order, state.duals, tau, ask, state.labels, state.visits,
-        state.block,
+        state.w if w is None else w, task.C, task.mode, order, state.duals, tau, ask,
+        state.labels, state.visits, state.block,
     )  # fmt: skip
     return state.visits.total[0] / task.n
 
