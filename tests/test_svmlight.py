@@ -271,7 +271,9 @@ def test_index_above_n_features(write):
         read_svmlight(path, n_features=3)
 
 
-@pytest.mark.parametrize("content", [b"", b"\n\n", b"# only\n  # comments", gzip.compress(b"", mtime=0)])
+@pytest.mark.parametrize(
+    "content", [b"", b"\n\n", b"# only\n  # comments", gzip.compress(b"", mtime=0)]
+)
 def test_no_examples(write, content):
     path = write(content)
     with pytest.raises(DataError, match="holds no examples") as caught:
