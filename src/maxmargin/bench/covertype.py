@@ -39,8 +39,8 @@ def solvers() -> dict[str, Any]:
 @experiment(
     NAME,
     title="Covertype, 7 classes, C = 1: seconds until liblinear's primal is reached",
-    claim="The default solver reaches liblinear's Crammer-Singer primal in less time than "
-    "liblinear, and its memory grows by less than the size of the data.",
+    claim="The default solver reaches liblinear's Crammer-Singer primal at least 5 times faster "
+    "than liblinear, and its memory grows by less than 3 times the size of the data.",
     data=("covertype",),
 )
 def run(session: Session) -> Verdict:
@@ -146,7 +146,7 @@ def judge(peer: Group, default: Group, memory: Group) -> Verdict:
         f"at the end our primal was {100 * default.median('above'):+.3f} % from liblinear's; "
         f"memory grew by {ratio(multiple)} the data"
     )
-    return Verdict(speed["reach"] > 1 and multiple < 1, numbers)
+    return Verdict(speed["reach"] >= 5 and multiple < 3, numbers)
 
 
 def paint(figure: Figure, peer: Group, ours: list[Group]) -> None:
