@@ -18,6 +18,9 @@ from .task import Task
 #: A working set begins with room for so many outputs, where the problem does not say how many.
 SLOTS = 8
 
+#: Neighbouring examples that are visited one after the other.
+RUN = 8
+
 #: Examples are left alone whose KKT violation is below this part of the average gap.
 IGNORED = 0.1
 
@@ -79,7 +82,7 @@ class SDM:
 
     def step_once(self, task: Task, state: SDMState) -> tuple[np.ndarray | None, float, float]:
         """A type-I pass and the type-II passes after it."""
-        everyone = task.random.permutation(task.shard.n)
+        everyone = shuffled(task, task.shard.everyone)
         tau = IGNORED * max(task.tol, state.gap) if np.isfinite(state.gap) else 0.0
         with task.share("oracle"):
             state.gap = ascend(task, state, everyone, tau, ask=True)
@@ -103,7 +106,7 @@ class SDM:
         for _ in range(self.inner):
             tau = IGNORED * max(task.tol, state.gap)
             worth = np.flatnonzero((state.duals.count > 1) & (state.visits.gap > tau))
-            gap = ascend(task, state, task.random.permutation(worth), tau, ask=False)
+            gap = ascend(task, state, shuffled(task, worth), tau, ask=False)
             self._average(state)
             if gap < 0.1 * state.gap:
                 break
@@ -130,6 +133,21 @@ class SDM:
         if not complete:  # an output found no room in its working set: H_i may be larger
             return None, np.inf, dual_value(task, state)
         return w, primal(w, hinge, task.C), dual_value(task, state)
+
+
+def shuffled(task: Task, examples: np.ndarray) -> np.ndarray:
+    """The examples in random order, by runs of neighbours.
+
+    A run is read from memory at once: visits in fully random order are three times slower when
+    the data are larger than the processor's caches. The runs begin elsewhere in each pass and are
+    read forwards or backwards.
+    """
+    examples = np.roll(examples, task.random.randint(RUN))
+    if task.random.randint(2):
+        examples = examples[::-1]
+    n_runs = -(-len(examples) // RUN)
+    order = task.random.permutation(n_runs)[:, None] * RUN + np.arange(RUN)
+    return examples[order[order < len(examples)]]
 
 
 def ascend(
