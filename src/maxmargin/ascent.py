@@ -66,8 +66,8 @@ def ascend_examples(
     tau : examples whose KKT violation is not larger are left alone.
     ask : whether the oracle may bring new outputs into the working sets (type-I pass).
     """
-    pack, w, order, duals, labels = borrow((pack, w, order, duals, labels))
-    block, work, visits = borrow((block, work, visits))
+    pack, w, order, labels = borrow(pack), borrow(w), borrow(order), borrow(labels)
+    duals, block, visits, work = borrow(duals), borrow(block), borrow(visits), borrow(work)
     slots, width = duals.loss.shape[1], pack.width
     for t in range(len(order)):
         i = order[t]

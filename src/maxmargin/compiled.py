@@ -15,7 +15,7 @@ from .ascent import ascend_examples, sum_duals
 from .loops import collect_planes, decode_examples, recall_planes, remember_planes
 from .problems import binary, multiclass
 
-SOURCES = "8a4137c15a4a2fe7"
+SOURCES = "b25f37716e16c3a6"
 
 
 @njit(cache=True, nogil=True)

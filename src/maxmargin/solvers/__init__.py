@@ -14,7 +14,7 @@ SOLVERS = {"one-slack": OneSlack, "sdm": SDM}
 
 
 #: From so many examples on, passes that change w at every example beat cuts over all of them.
-MANY_EXAMPLES = 1000
+MANY_EXAMPLES = 10_000
 
 
 def get_solver(solver: Any, n: int) -> Solver:
