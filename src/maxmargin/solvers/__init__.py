@@ -13,7 +13,7 @@ from .task import Task
 SOLVERS = {"one-slack": OneSlack, "sdm": SDM}
 
 
-#: From so many examples on, passes that change w at every example beat cuts over all of them.
+#: From so many examples on, SDM's shorter training outweighs its longer first compilation.
 MANY_EXAMPLES = 10_000
 
 
@@ -21,8 +21,9 @@ def get_solver(solver: Any, n: int) -> Solver:
     """A solver object from its name, for n examples; objects stay as they are.
 
     "auto" looks at counts only, so that runs repeat exactly. With few examples everything is fast,
-    and one-slack has no randomness: a weight of 2 is exactly an example given twice. With many, SDM
-    reached the same certificate several times earlier on every data set tried.
+    one-slack compiles in half the time, and it has no randomness: a weight of 2 is exactly an
+    example given twice. With many, SDM is faster: to tol = 1e-2 it took between 0.14 and 0.63 of
+    one-slack's time on digits, usps, letter and news20 (C = 0.01 and 1, one run each).
     """
     if solver == "auto":
         return SDM() if n >= MANY_EXAMPLES else OneSlack()
