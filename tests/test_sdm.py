@@ -80,7 +80,7 @@ def test_interpreted_and_compiled_runs_agree(problem, layout, mode):
 
 
 def test_working_sets_grow_when_they_are_full(monkeypatch):
-    monkeypatch.setattr("maxmargin.solvers.sdm.SLOTS", 2)
+    monkeypatch.setattr("maxmargin.solvers.working_sets.SLOTS", 2)
     X, y, cost, _ = small_problem(0, n=20, K=6)
     seen = []
     result = train(

@@ -1,11 +1,14 @@
 from . import datasets as datasets
+from . import features as features
 from . import io as io
+from . import metrics as metrics
 from .check import check_problem as check_problem
 from .errors import DataError as DataError
 from .errors import MaxMarginError as MaxMarginError
 from .errors import ModelFileError as ModelFileError
 from .errors import ProblemError as ProblemError
 from .estimators import BinarySVC as BinarySVC
+from .estimators import ChainSVC as ChainSVC
 from .estimators import MulticlassSVC as MulticlassSVC
 from .estimators import StructuredSVC as StructuredSVC
 from .io.models import load as load
@@ -15,8 +18,12 @@ from .problem import Pack as Pack
 from .problem import Problem as Problem
 from .result import Result as Result
 from .result import Status as Status
+from .sequences import Sequences as Sequences
+from .solvers import BCFW as BCFW
 from .solvers import SDM as SDM
+from .solvers import NSlack as NSlack
 from .solvers import OneSlack as OneSlack
+from .solvers import Subgradient as Subgradient
 from .training import train as train
 
 __version__: str

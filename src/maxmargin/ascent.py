@@ -17,22 +17,41 @@ from .borrow import borrow
 from .linalg import copy_labels, sparse_axpy, sparse_dot
 from .problem import SLACK
 
+#: A free place in the table of a Gram matrix.
+EMPTY = np.uint64(2**64 - 1)
+
+
+#: The number of non-zeros of a plane whose vector nobody has needed yet.
+UNWRITTEN = -1
+
+
+#: A pair whose violation is below this part of tau is left alone (0.15 / 0.25 in the paper).
+INNER = 0.6
+
 
 class Duals(NamedTuple):
     """The working sets: slot r of example i holds its labels, loss and dual variable.
 
     Slot 0 is the truth, always: its plane is zero. The labels of slot r begin at
-    ``slots * offsets[i] + r * length``.
+    ``slots * offsets[i] + r * length``. Where ``gram`` is not empty it keeps <plane_r, plane_s> of
+    the first ``known`` outputs of each example.
     """
 
     labels: np.ndarray
     loss: np.ndarray
     alpha: np.ndarray
     count: np.ndarray
+    gram: np.ndarray
+    known: np.ndarray
 
 
 class Block(NamedTuple):
-    """Working memory of a visit: the planes of V_i one after the other, and the small QP."""
+    """Working memory of a visit: the planes of V_i one after the other, and the small QP.
+
+    ``keys`` and ``sums`` are a table from indices to numbers, small enough for the processor's
+    caches where w is not; ``places`` are those in use. It is hashed by ``spread``, unless it has
+    room for all indices (spread 1).
+    """
 
     idx: np.ndarray
     val: np.ndarray
@@ -42,52 +61,83 @@ class Block(NamedTuple):
     F: np.ndarray
     K: np.ndarray
     step: np.ndarray
-    dense: np.ndarray
+    keys: np.ndarray
+    sums: np.ndarray
+    places: np.ndarray
+    spread: int
 
 
 class Visits(NamedTuple):
     """What a pass has seen: sums over the visited examples, and the gap of each.
 
-    ``total`` holds: sum of weight_i gap_i, number of examples changed, number of full V_i, and
-    sum of weight_i H_i, which is that of P(w) after a pass that asked for every example and
-    changed none (tau = inf).
+    ``total`` holds: sum of weight_i gap_i, number of examples changed, number of full V_i, sum of
+    weight_i H_i (which is that of P(w) after a pass that asked for every example and changed
+    none), the largest KKT violation, and the number of outputs added.
     """
 
     total: np.ndarray
     gap: np.ndarray
 
 
+#: What ``Visits.total`` holds.
+GAP, CHANGED, FULL, HINGE, VIOLATION, ADDED = range(6)
+
+
+class Rule(NamedTuple):
+    """What a pass does with the examples: the schedules of the solvers are made of these.
+
+    ask : whether the oracle is asked for a new output of each example (type-I pass).
+    least : by how much that must beat the known ones to be added.
+    tau : examples whose KKT violation is not larger are left alone.
+    whole : move all of alpha_i towards the best output (Frank-Wolfe), not pair by pair (SMO).
+    keep : keep outputs whose dual variable is zero.
+    """
+
+    ask: bool
+    least: float = 0.0
+    tau: float = 0.0
+    whole: bool = False
+    keep: bool = False
+
+
 @register_jitable(inline="always")
 def ascend_examples(
-    decode, loss, delta, pack, w, C, mode, order, duals, tau, ask, labels, visits, block, work
+    decode, loss, delta, margin, pack, w, C, mode, order, duals, rule, labels, visits, block, work
 ):
-    """One pass of dual ascent over ``order`` (Algorithm 3, lines 7 to 24); w moves along.
-
-    tau : examples whose KKT violation is not larger are left alone.
-    ask : whether the oracle may bring new outputs into the working sets (type-I pass).
-    """
+    """One pass of dual ascent over ``order`` (Algorithm 3, lines 7 to 24); w moves along."""
     pack, w, order, labels = borrow(pack), borrow(w), borrow(order), borrow(labels)
     duals, block, visits, work = borrow(duals), borrow(block), borrow(visits), borrow(work)
     slots, width = duals.loss.shape[1], pack.width
     for t in range(len(order)):
         i = order[t]
         lo, hi = pack.offsets[i], pack.offsets[i + 1]
+        truth = pack.truth[lo:hi]
         m = duals.count[i]
-        if ask:
+        if rule.ask:
             decode(pack.data, w, i, mode, labels[lo:hi], work)  # line 9
-        for r in range(1, m + ask):
+        for r in range(1, m + rule.ask):
             start = slots * lo + r * (hi - lo)
             y = duals.labels[start : start + hi - lo] if r < m else labels[lo:hi]
             loss_r = duals.loss[i, r] if r < m else loss(pack.data, i, y)
-            begin = r * width
-            idx, val = block.idx[begin : begin + width], block.val[begin : begin + width]
-            nnz = delta(pack.data, i, pack.truth[lo:hi], y, idx, val)
-            set_plane(block, r, nnz, loss_r, mode == SLACK, idx, val, w)
-        if ask:
-            m = add_output(duals, block, visits, i, m, slots * lo, labels[lo:hi])  # lines 11 to 14
-        if see_gap(duals, block, visits, i, m, pack.weight[i]) > tau:
-            ascend_block(duals, block, visits, i, m, C * pack.weight[i], 0.6 * tau, width, w)
-            drop_zeros(duals, i, slots * lo, hi - lo)  # line 23
+            idx, val = block.idx[r * width :], block.val[r * width :]
+            if rule.ask:
+                value, nnz = margin(pack.data, w, i, truth, y, idx, val, work)
+            else:
+                nnz = delta(pack.data, i, truth, y, idx, val)
+                value = sparse_dot(idx, val, nnz, w)
+            set_plane(block, r, nnz, loss_r, mode == SLACK, value)
+        if rule.ask:  # lines 11 to 14
+            m = add_output(duals, block, visits, i, m, slots * lo, labels[lo:hi], rule.least)
+        if see_gap(duals, block, visits, i, m, pack.weight[i], rule.ask) > rule.tau:
+            for r in range(1, m):
+                if block.nnz[r] == UNWRITTEN:
+                    start = slots * lo + r * (hi - lo)
+                    y = duals.labels[start : start + hi - lo]
+                    idx, val = block.idx[r * width :], block.val[r * width :]
+                    write_nnz(block, r, delta(pack.data, i, truth, y, idx, val))
+            ascend_block(duals, block, visits, i, m, C * pack.weight[i], rule, width, w)
+            if not rule.keep:
+                drop_zeros(duals, i, slots * lo, hi - lo)  # line 23
 
 
 @register_jitable(inline="always")
@@ -108,34 +158,42 @@ def sum_duals(delta, pack, C, mode, order, duals, w, scratch):
 
 
 @register_jitable
-def set_plane(block, r, nnz, loss, slack, idx, val, w):
+def set_plane(block, r, nnz, loss, slack, margin):
     """Note plane r of the block and its gradient F_r = loss_r - <w, plane_r>."""
     block.nnz[r] = nnz
     block.loss[r] = loss
     block.scale[r] = loss if slack else 1.0
-    block.F[r] = loss - block.scale[r] * sparse_dot(idx, val, nnz, w)
+    block.F[r] = loss - block.scale[r] * margin
 
 
 @register_jitable
-def add_output(duals, block, visits, i, m, base, y):
+def write_nnz(block, r, nnz):
+    """Note that the vector of plane r has been written."""
+    block.nnz[r] = nnz
+
+
+@register_jitable
+def add_output(duals, block, visits, i, m, base, y, least):
     """Take the oracle's output into V_i if it beats all of V_i; returns the new size of V_i."""
     best = 0.0  # the truth's
     for r in range(1, m):
         best = max(best, block.F[r])
-    if block.F[m] <= best:
+    if block.F[m] <= best + least:
         return m
     if m == duals.loss.shape[1]:
-        visits.total[2] += 1  # no room: the caller makes some before the next pass
+        visits.total[FULL] += 1  # the caller makes room before the next pass
         return m
     copy_labels(y, 0, duals.labels, base + m * len(y), len(y))
     duals.loss[i, m] = block.loss[m]
     duals.alpha[i, m] = 0.0
     duals.count[i] = m + 1
+    visits.total[ADDED] += 1
+    block.F[m + 1] = 0.0  # the oracle has said nothing beyond V_i
     return m + 1
 
 
 @register_jitable
-def see_gap(duals, block, visits, i, m, weight):
+def see_gap(duals, block, visits, i, m, weight, asked):
     """Note the gap of example i, H_i - sum_r alpha_ir F_ir; returns its KKT violation (2.4)."""
     block.F[0] = 0.0
     highest, lowest, mean = 0.0, np.inf, 0.0
@@ -144,19 +202,37 @@ def see_gap(duals, block, visits, i, m, weight):
         if duals.alpha[i, r] > 0:
             lowest = min(lowest, block.F[r])
             mean += duals.alpha[i, r] * block.F[r]
+    violation = highest - lowest
+    if asked:
+        highest = max(highest, block.F[m])  # what the oracle said, added or not
     visits.gap[i] = highest - mean
-    visits.total[3] += weight * highest
-    visits.total[0] += weight * (highest - mean)
-    return highest - lowest
+    visits.total[HINGE] += weight * highest
+    visits.total[GAP] += weight * (highest - mean)
+    visits.total[VIOLATION] = max(visits.total[VIOLATION], violation)
+    return violation
 
 
 @register_jitable
-def ascend_block(duals, block, visits, i, m, C, tau, width, w):
-    """Algorithm 2: SMO on the dual of one example, then w follows (line 22)."""
-    gram(block, m, width)
-    alpha = duals.alpha[i]
+def ascend_block(duals, block, visits, i, m, C, rule, width, w):
+    """Solve the dual of one example, or take a step in it; then w follows (line 22)."""
+    set_gram(duals, block, i, m, width)
     for r in range(m):
         block.step[r] = 0.0
+    if rule.whole:
+        frank_wolfe(duals.alpha[i], block, m, C)
+    else:
+        smo(duals.alpha[i], block, m, C, INNER * rule.tau)
+    visits.total[CHANGED] += 1
+    for r in range(1, m):
+        if block.step[r] != 0:
+            begin, nnz = r * width, block.nnz[r]
+            idx, val = block.idx[begin : begin + nnz], block.val[begin : begin + nnz]
+            sparse_axpy(C * block.step[r] * block.scale[r], idx, val, nnz, w)
+
+
+@register_jitable
+def smo(alpha, block, m, C, tau):
+    """Algorithm 2: the most violating pair, until its violation is small."""
     for _ in range(100):
         p, q = 0, -1
         for r in range(m):
@@ -176,30 +252,84 @@ def ascend_block(duals, block, visits, i, m, C, tau, width, w):
         block.step[q] -= step
         for r in range(m):
             block.F[r] -= C * step * (block.K[r, p] - block.K[r, q])
-    visits.total[1] += 1
-    for r in range(1, m):
-        if block.step[r] != 0:
-            begin, nnz = r * width, block.nnz[r]
-            idx, val = block.idx[begin : begin + nnz], block.val[begin : begin + nnz]
-            sparse_axpy(C * block.step[r] * block.scale[r], idx, val, nnz, w)
 
 
 @register_jitable
-def gram(block, m, width):
-    """K[r, s] = <plane_r, plane_s>; an index may repeat in a plane, so one of them is spread."""
+def frank_wolfe(alpha, block, m, C):
+    """alpha_i moves towards the best output by an exact line search (Lacoste-Julien et al.)."""
+    p, mean = 0, 0.0
+    for r in range(m):
+        mean += alpha[r] * block.F[r]
+        if block.F[r] > block.F[p]:
+            p = r
+    for r in range(m):
+        block.step[r] = -alpha[r]  # the direction e_p - alpha_i
+    block.step[p] += 1.0
+    curvature = 0.0
+    for r in range(m):
+        for s in range(m):
+            curvature += C * block.step[r] * block.step[s] * block.K[r, s]
+    gap = block.F[p] - mean
+    length = 1.0 if gap >= curvature else gap / curvature
+    for r in range(m):
+        block.step[r] *= length
+        alpha[r] = max(alpha[r] + block.step[r], 0.0)
+
+
+@register_jitable
+def set_gram(duals, block, i, m, width):
+    """The Gram matrix of V_i: what is kept of it, and the rest anew."""
+    if len(duals.gram) == 0:
+        gram(block, 1, m, width)
+        return
+    known = duals.known[i]
+    for r in range(1, known):
+        for s in range(1, known):
+            block.K[r, s] = duals.gram[i, r, s]
+    gram(block, known, m, width)
+    for r in range(known, m):
+        for s in range(1, r + 1):
+            duals.gram[i, r, s] = duals.gram[i, s, r] = block.K[r, s]
+    duals.known[i] = m
+
+
+@register_jitable
+def gram(block, known, m, width):
+    """K[r, s] = <plane_r, plane_s>, of all but the first ``known`` planes.
+
+    An index may repeat in a plane, so one of the two is spread.
+    """
     for s in range(m):
         block.K[0, s] = block.K[s, 0] = 0.0
-    for r in range(1, m):
+    for r in range(known, m):
         begin, nnz = r * width, block.nnz[r]
         idx, val = block.idx[begin : begin + nnz], block.val[begin : begin + nnz]
-        sparse_axpy(block.scale[r], idx, val, nnz, block.dense)
+        for e in range(nnz):
+            place = find(block, idx[e])
+            block.keys[place] = idx[e]
+            block.sums[place] += val[e]
+            block.places[e] = place
         for s in range(1, r + 1):
             first, count = s * width, block.nnz[s]
             other, value = block.idx[first : first + count], block.val[first : first + count]
-            dot = block.scale[s] * sparse_dot(other, value, count, block.dense)
+            dot = 0.0
+            for e in range(count):
+                dot += value[e] * block.sums[find(block, other[e])]
+            dot *= block.scale[r] * block.scale[s]
             block.K[r, s] = block.K[s, r] = dot
         for e in range(nnz):
-            block.dense[idx[e]] = 0.0
+            block.keys[block.places[e]] = EMPTY
+            block.sums[block.places[e]] = 0.0
+
+
+@register_jitable
+def find(block, index):
+    """The place of an index in the table, or the free one where it belongs."""
+    mask = np.uint64(len(block.keys) - 1)
+    place = (index * np.uint64(block.spread)) & mask
+    while block.keys[place] != index and block.keys[place] != EMPTY:
+        place = (place + np.uint64(1)) & mask
+    return place
 
 
 @register_jitable
@@ -213,7 +343,18 @@ def drop_zeros(duals, i, base, length):
                 copy_labels(duals.labels, start, duals.labels, to, length)
                 duals.loss[i, kept] = duals.loss[i, r]
                 duals.alpha[i, kept] = duals.alpha[i, r]
+                move_gram(duals, i, r, kept)
             kept += 1
     for r in range(kept, duals.count[i]):
         duals.alpha[i, r] = 0.0
-    duals.count[i] = kept
+    duals.count[i] = duals.known[i] = kept
+
+
+@register_jitable
+def move_gram(duals, i, r, to):
+    """Row and column r of the kept Gram matrix become those of an output before it."""
+    if len(duals.gram) > 0:
+        for s in range(duals.count[i]):
+            duals.gram[i, to, s] = duals.gram[i, r, s]
+        for s in range(duals.count[i]):
+            duals.gram[i, s, to] = duals.gram[i, s, r]

@@ -14,6 +14,8 @@ from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from . import ascent, loops
+from .ascent import UNWRITTEN
+from .linalg import sparse_dot
 from .problem import Kernels
 
 
@@ -34,23 +36,23 @@ def bind(kernels: Kernels) -> Loops:
     """The fastest loops there are for these kernels."""
     from numba.core.dispatcher import Dispatcher
 
-    jitted = [isinstance(f, Dispatcher) for f in (kernels.decode, kernels.loss, kernels.delta)]
-    if not all(jitted):
+    functions = [kernels.decode, kernels.loss, kernels.delta, kernels.margin or kernels.delta]
+    if not all(isinstance(f, Dispatcher) for f in functions):
         return interpret(kernels)
     return _built_in().get(kernels) or compile_loops(kernels)
 
 
 def interpret(kernels: Kernels) -> Loops:
     """The loops as plain Python, also for kernels that numba has compiled."""
-    decode, loss, delta = (
-        getattr(f, "py_func", f) for f in (kernels.decode, kernels.loss, kernels.delta)
-    )
+    functions: list[Any] = [kernels.decode, kernels.loss, kernels.delta, kernels.margin]
+    decode, loss, delta, margin = (getattr(f, "py_func", f) for f in functions)
+    see = _by_features(delta) if margin is None else _by_scores(margin)
     return Loops(
         partial(loops.decode_examples, decode),
         partial(loops.collect_planes, loss, delta),
         partial(loops.recall_planes, delta),
         partial(loops.remember_planes, loss),
-        partial(ascent.ascend_examples, decode, loss, delta),
+        partial(ascent.ascend_examples, decode, loss, delta, see),
         partial(ascent.sum_duals, delta),
         compiled=False,
     )
@@ -64,6 +66,9 @@ def compile_loops(kernels: Kernels) -> Loops:
     from .loops import collect_planes, decode_examples, recall_planes, remember_planes
 
     decode, loss, delta = kernels.decode, kernels.loss, kernels.delta
+    margin = njit(
+        _by_features(delta) if kernels.margin is None else _by_scores(kernels.margin), nogil=True
+    )
 
     @njit(nogil=True)
     def user_decode(pack, w, mode, order, labels, work):
@@ -82,10 +87,10 @@ def compile_loops(kernels: Kernels) -> Loops:
         return remember_planes(loss, pack, order, labels, value, recalled, cache, now)
 
     @njit(nogil=True)
-    def user_ascend(pack, w, C, mode, order, duals, tau, ask, labels, visits, block, work):
+    def user_ascend(pack, w, C, mode, order, duals, rule, labels, visits, block, work):
         return ascend_examples(
-            decode, loss, delta,
-            pack, w, C, mode, order, duals, tau, ask, labels, visits, block, work,
+            decode, loss, delta, margin,
+            pack, w, C, mode, order, duals, rule, labels, visits, block, work,
         )  # fmt: skip
 
     @njit(nogil=True)
@@ -97,15 +102,34 @@ def compile_loops(kernels: Kernels) -> Loops:
     )
 
 
+def _by_features(delta: Callable[..., int]) -> Callable[..., tuple[float, int]]:
+    """Margins for a problem without a kernel of its own for them: the features are written."""
+
+    def see(data, w, i, y, z, idx, val, work):
+        nnz = delta(data, i, y, z, idx, val)
+        return sparse_dot(idx, val, nnz, w), nnz
+
+    return see
+
+
+def _by_scores(margin: Callable[..., float]) -> Callable[..., tuple[float, int]]:
+    """Margins from what decode left in its working memory; the features are not written."""
+
+    def see(data, w, i, y, z, idx, val, work):
+        return margin(data, i, y, z, work), UNWRITTEN
+
+    return see
+
+
 @lru_cache(maxsize=1)
 def _built_in() -> dict[Kernels, Loops]:
     """Which bindings of ``compiled.py`` belong to which kernels."""
     from . import compiled
-    from .problems import binary, multiclass
+    from .problems import binary, chain, multiclass
 
-    modules: dict[str, Any] = {"binary": binary, "multiclass": multiclass}
+    modules: dict[str, Any] = {"binary": binary, "multiclass": multiclass, "chain": chain}
     return {
-        Kernels(module.decode, module.loss, module.delta): Loops(
+        Kernels(module.decode, module.loss, module.delta, module.margin): Loops(
             *(getattr(compiled, f"{name}_{loop}") for loop in Loops._fields[:-1]), compiled=True
         )
         for name, module in modules.items()

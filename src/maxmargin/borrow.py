@@ -1,4 +1,4 @@
-"""Views without reference counts, for the hot loops.
+"""Views without reference counts, and fetching ahead: memory in the hot loops.
 
 Inside compiled code numba counts references to every array that a function takes out of a tuple,
 with atomic instructions that cost more than a small oracle. The caller of a loop owns all arrays
@@ -7,6 +7,7 @@ for as long as the loop runs, so the loop may work on views that own nothing.
 
 from __future__ import annotations
 
+from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic, overload
 
@@ -48,3 +49,26 @@ def _strip(context, builder, kind, value):
         ]
         return context.make_tuple(builder, kind, stripped)
     return value
+
+
+def prefetch(array, i):
+    """Have the processor fetch ``array[i]`` into its caches; interpreted it does nothing."""
+
+
+@overload(prefetch)
+def _overload_prefetch(array, i):
+    return lambda array, i: _prefetch(array, i)
+
+
+@intrinsic
+def _prefetch(_context, array, i):
+    def codegen(context, builder, signature, args):
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        place = builder.bitcast(builder.gep(data, [args[1]]), byte)
+        builder.call(function, [place, number(0), number(3), number(1)])  # read, keep, data
+        return context.get_dummy_value()
+
+    return types.void(array, i), codegen

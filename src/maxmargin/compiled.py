@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from numba import njit
 
-from .ascent import ascend_examples, sum_duals
+from .ascent import UNWRITTEN, ascend_examples, sum_duals
 from .loops import collect_planes, decode_examples, recall_planes, remember_planes
-from .problems import binary, multiclass
+from .problems import binary, chain, multiclass
 
-SOURCES = "b25f37716e16c3a6"
+SOURCES = "783ed1b65958937b"
 
 
 @njit(cache=True, nogil=True)
@@ -40,11 +40,16 @@ def binary_remember(pack, order, labels, value, recalled, cache, now):
     return remember_planes(binary.loss, pack, order, labels, value, recalled, cache, now)
 
 
+@njit(nogil=True)
+def binary_see(data, w, i, y, z, idx, val, work):
+    return binary.margin(data, i, y, z, work), UNWRITTEN
+
+
 @njit(cache=True, nogil=True)
-def binary_ascend(pack, w, C, mode, order, duals, tau, ask, labels, visits, block, work):
+def binary_ascend(pack, w, C, mode, order, duals, rule, labels, visits, block, work):
     return ascend_examples(
-        binary.decode, binary.loss, binary.delta,
-        pack, w, C, mode, order, duals, tau, ask, labels, visits, block, work,
+        binary.decode, binary.loss, binary.delta, binary_see,
+        pack, w, C, mode, order, duals, rule, labels, visits, block, work,
     )  # fmt: skip
 
 
@@ -75,14 +80,57 @@ def multiclass_remember(pack, order, labels, value, recalled, cache, now):
     return remember_planes(multiclass.loss, pack, order, labels, value, recalled, cache, now)
 
 
+@njit(nogil=True)
+def multiclass_see(data, w, i, y, z, idx, val, work):
+    return multiclass.margin(data, i, y, z, work), UNWRITTEN
+
+
 @njit(cache=True, nogil=True)
-def multiclass_ascend(pack, w, C, mode, order, duals, tau, ask, labels, visits, block, work):
+def multiclass_ascend(pack, w, C, mode, order, duals, rule, labels, visits, block, work):
     return ascend_examples(
-        multiclass.decode, multiclass.loss, multiclass.delta,
-        pack, w, C, mode, order, duals, tau, ask, labels, visits, block, work,
+        multiclass.decode, multiclass.loss, multiclass.delta, multiclass_see,
+        pack, w, C, mode, order, duals, rule, labels, visits, block, work,
     )  # fmt: skip
 
 
 @njit(cache=True, nogil=True)
 def multiclass_sum(pack, C, mode, order, duals, w, scratch):
     return sum_duals(multiclass.delta, pack, C, mode, order, duals, w, scratch)
+
+
+@njit(cache=True, nogil=True)
+def chain_decode(pack, w, mode, order, labels, work):
+    return decode_examples(chain.decode, pack, w, mode, order, labels, work)
+
+
+@njit(cache=True, nogil=True)
+def chain_collect(pack, w, mode, order, labels, g, value, scratch):
+    return collect_planes(chain.loss, chain.delta, pack, w, mode, order, labels, g, value, scratch)
+
+
+@njit(cache=True, nogil=True)
+def chain_recall(pack, w, mode, order, cache, now, labels, value, scratch):
+    return recall_planes(chain.delta, pack, w, mode, order, cache, now, labels, value, scratch)
+
+
+@njit(cache=True, nogil=True)
+def chain_remember(pack, order, labels, value, recalled, cache, now):
+    return remember_planes(chain.loss, pack, order, labels, value, recalled, cache, now)
+
+
+@njit(nogil=True)
+def chain_see(data, w, i, y, z, idx, val, work):
+    return chain.margin(data, i, y, z, work), UNWRITTEN
+
+
+@njit(cache=True, nogil=True)
+def chain_ascend(pack, w, C, mode, order, duals, rule, labels, visits, block, work):
+    return ascend_examples(
+        chain.decode, chain.loss, chain.delta, chain_see,
+        pack, w, C, mode, order, duals, rule, labels, visits, block, work,
+    )  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def chain_sum(pack, C, mode, order, duals, w, scratch):
+    return sum_duals(chain.delta, pack, C, mode, order, duals, w, scratch)

@@ -17,7 +17,14 @@ import numpy as np
 from numba import njit
 from numba.extending import register_jitable
 
+from .borrow import prefetch
 from .errors import DataError
+
+#: Weights beyond this number do not stay in the processor's caches.
+LARGE = 1 << 18
+
+#: How many entries of the rows ahead weights are fetched: enough to hide the time it takes.
+AHEAD = 24
 
 
 class Rows(NamedTuple):
@@ -90,6 +97,53 @@ def row_scores(rows, i, w, K, s):
 
 
 @njit(cache=True, nogil=True)
+def rows_scores(rows, i, L, w, K, s):
+    """s[t*K + k] += sum_f X[i + t, f] * w[f*K + k] for the L rows from i on."""
+    if not rows.dense:
+        sparse_rows_scores(rows, i, L, w, K, s)
+        return
+    # Four rows at a time, so that weights are read once for four.
+    d = rows.indptr[i + 1] - rows.indptr[i]
+    X = rows.values[rows.indptr[i] : rows.indptr[i + L]]
+    whole = L - L % 4
+    for t in range(0, whole, 4):
+        s0, s1 = s[t * K : t * K + K], s[(t + 1) * K : (t + 2) * K]
+        s2, s3 = s[(t + 2) * K : (t + 3) * K], s[(t + 3) * K : (t + 4) * K]
+        for f in range(d):
+            weights = w[f * K : f * K + K]
+            x0, x1 = X[t * d + f], X[(t + 1) * d + f]
+            x2, x3 = X[(t + 2) * d + f], X[(t + 3) * d + f]
+            for k in range(K):
+                s0[k] += x0 * weights[k]
+                s1[k] += x1 * weights[k]
+                s2[k] += x2 * weights[k]
+                s3[k] += x3 * weights[k]
+    for t in range(whole, L):
+        row_scores(rows, i + t, w, K, s[t * K : t * K + K])
+
+
+@njit(cache=True, nogil=True)
+def sparse_rows_scores(rows, i, L, w, K, s):
+    """The same of sparse rows; weights that are far away are fetched ahead of their use."""
+    end, far = len(rows.indices), len(w) > LARGE
+    for t in range(L):
+        lo, hi = rows.indptr[i + t], rows.indptr[i + t + 1]
+        values, indices = rows.values[lo:hi], rows.indices[lo:hi]
+        ahead = rows.indices[min(lo + AHEAD, end) :]
+        scores = s[t * K : t * K + K]
+        for p in range(len(values)):
+            if far and p < len(ahead):
+                start = ahead[p] * K
+                for line in range(0, K, 8):
+                    prefetch(w, start + line)
+                prefetch(w, start + K - 1)
+            base = indices[p] * K
+            weights = w[base : base + K]
+            for k in range(K):
+                scores[k] += values[p] * weights[k]
+
+
+@njit(cache=True, nogil=True)
 def row_dot(rows, i, w):
     """sum_f X[i, f] * w[f]."""
     lo, hi = rows.indptr[i], rows.indptr[i + 1]
@@ -123,6 +177,29 @@ def row_write(rows, i, scale, K, k, idx, val, nnz):
     return nnz + hi - lo
 
 
+@njit(cache=True, nogil=True)
+def row_write_both(rows, i, K, k, j, idx, val, nnz):
+    """Append ``X[i]`` as features of label k, and ``-X[i]`` as features of label j."""
+    lo, hi = rows.indptr[i], rows.indptr[i + 1]
+    n = hi - lo
+    values = rows.values[lo:hi]
+    idx_k, val_k = idx[nnz : nnz + n], val[nnz : nnz + n]
+    idx_j, val_j = idx[nnz + n : nnz + 2 * n], val[nnz + n : nnz + 2 * n]
+    if rows.dense:
+        for p in range(n):
+            idx_k[p] = p * K + k
+            idx_j[p] = p * K + j
+    else:
+        indices = rows.indices[lo:hi]
+        for p in range(n):
+            idx_k[p] = indices[p] * K + k
+            idx_j[p] = indices[p] * K + j
+    for p in range(n):
+        val_k[p] = values[p]
+        val_j[p] = -values[p]
+    return nnz + 2 * n
+
+
 @register_jitable
 def copy_labels(source, start, target, to, length):
     """target[to : to + length] = source[start : start + length], of labels of any kind.
@@ -147,3 +224,10 @@ def sparse_axpy(scale, idx, val, nnz, w):
     """w += scale * v of a sparse v."""
     for p in range(nnz):
         w[idx[p]] += scale * val[p]
+
+
+@njit(cache=True, nogil=True)
+def blend(average, w, part):
+    """average += part * (w - average), in one go through memory."""
+    for j in range(len(w)):
+        average[j] += part * (w[j] - average[j])

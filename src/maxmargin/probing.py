@@ -70,7 +70,7 @@ class Example:
     """One example under examination: its kernels, checked at each call, and the known outputs."""
 
     def __init__(self, problem: KernelProblem, pack: Pack, i: int):
-        self.kernels, self.pack, self.i = problem.kernels, pack, i
+        self.problem, self.kernels, self.pack, self.i = problem, problem.kernels, pack, i
         self.place = slice(pack.offsets[i], pack.offsets[i + 1])
         self.known: dict[Any, Known] = {}
         self.truth = self.learn(pack.truth[self.place].copy(), "the true output")
@@ -86,7 +86,7 @@ class Example:
         """What decode answers, after a look at what it may have changed."""
         data, shown, y = (pack or self.pack).data, w.copy(), self.truth.y.copy()
         # In training the working memory holds what the example before left there.
-        work = np.full(self.pack.work, np.nan)
+        work = np.full(self.problem.work(self.pack, mode), np.nan)
         watched = watch(data, self.i)
         before = fingerprint(watched)
         with naming(f"{CALLS[mode]} of example {self.i}"):

@@ -36,16 +36,21 @@ class Kernels:
         mode is PREDICT, of ``loss_i(y) - <w, psi_i(y)>`` (MARGIN) or
         ``loss_i(y) * (1 - <w, psi_i(y)>)`` (SLACK). It returns nothing: the value and the plane
         are recomputed from delta and loss, so an oracle cannot contradict its own features.
-        ``work`` is a float64 array of ``Pack.work`` entries for its own use: to allocate memory
-        in every call would cost more than a small oracle.
+        ``work`` is a float64 array for its own use, of ``Pack.work`` entries or as many as the
+        problem's ``work`` says: to allocate memory in every call would cost more than a small
+        oracle.
     loss : ``loss(data, i, y) -> float``
     delta : ``delta(data, i, y, z, idx, val) -> int``
         Writes the non-zeros of ``phi_i(y) - phi_i(z)`` and returns how many; an index may repeat.
+    margin : ``margin(data, i, y, z, work) -> float``, optional
+        ``<w, phi_i(y) - phi_i(z)>`` from what ``decode`` left in ``work`` a moment ago, at the same
+        w, where that is faster than to write the features and multiply.
     """
 
     decode: Callable[..., None]
     loss: Callable[..., float]
     delta: Callable[..., int]
+    margin: Callable[..., float] | None = None
 
 
 class Pack(NamedTuple):
@@ -100,6 +105,10 @@ class KernelProblem:
     def pack(self, X: Any, Y: Any | None = None, sample_weight: np.ndarray | None = None) -> Pack:
         """Arrays for the loops; without ``Y`` the examples can only be predicted."""
         raise NotImplementedError
+
+    def work(self, pack: Pack, mode: int) -> int:
+        """How many floats ``decode`` needs; a mode without an oracle is refused here."""
+        return pack.work
 
     def unpack(self, pack: Pack, labels: np.ndarray) -> Sequence[Any] | np.ndarray:
         """The outputs, as users know them, of a flat label array."""

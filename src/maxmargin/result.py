@@ -19,6 +19,8 @@ class Status(Enum):
     MAX_TIME = "stopped at max_time before the duality gap was within tol: raise max_time or tol"
     INTERRUPTED = "interrupted before the duality gap was within tol"
     CALLBACK = "stopped by a callback before the duality gap was within tol"
+    OWN_RULE = "stopped by the solver's own rule before the duality gap was within tol"
+    IMPORTED = "not trained here: the weights come from another program's file"
     STALLED = "stopped at the precision of floating point before the gap was within tol: raise tol"
 
 

@@ -17,10 +17,17 @@ from typing import Any
 
 import numpy as np
 
-from .ascent import Block, Duals, Visits
+from .ascent import EMPTY, Block, Duals, Rule, Visits
 from .bind import Loops, bind
+from .linalg import blend
 from .loops import Cache
 from .problem import PREDICT, KernelProblem, Pack
+
+#: Multiplier of the hash of indices: the golden ratio of 2^32, odd.
+SPREAD = 2654435769
+
+#: Planes with so many non-zeros are worth a Gram matrix that is kept for each example.
+LONG = 64
 
 #: A chunk of examples is sized to take about this long, in seconds.
 CHUNK_TIME = 0.05
@@ -75,10 +82,13 @@ class Shard:
     def new_duals(self, slots: int) -> Duals:
         """Working sets with room for ``slots`` outputs; alpha_i is 1 at the truth."""
         truth = self.pack.truth
+        kept = self.n if self.pack.width >= LONG else 0
         duals = Duals(
             np.empty(slots * len(truth), truth.dtype),
             np.zeros((self.n, slots)),
             np.zeros((self.n, slots)),
+            np.ones(self.n, np.int64),
+            np.empty((kept, slots, slots), np.float32),
             np.ones(self.n, np.int64),
         )
         duals.alpha[:, 0] = 1.0
@@ -87,17 +97,20 @@ class Shard:
     def new_block(self, slots: int) -> Block:
         """Room for the planes of a working set and of one output more."""
         m, width = slots + 1, self.pack.width
+        # A table at most half full, or without collisions when all of w is no larger.
+        table = 1 << (min(2 * width, self.pack.dim) - 1).bit_length()
         return Block(
             np.empty(m * width, np.uint64), np.empty(m * width), np.zeros(m, np.int64),
             np.zeros(m), np.zeros(m), np.zeros(m), np.zeros((m, m)), np.zeros(m),
-            np.zeros(self.pack.dim),
+            np.full(table, EMPTY), np.zeros(table), np.empty(width, np.int64),
+            1 if table >= self.pack.dim else SPREAD,
         )  # fmt: skip
 
     def oracle(self, w: np.ndarray, mode: int, labels: np.ndarray, order: np.ndarray) -> None:
         """Decode the examples of ``order`` into ``labels``."""
-        decode, pack = self.loops.decode, self.pack
+        decode, pack, work = self.loops.decode, self.pack, self.problem.work(self.pack, mode)
         self._run(
-            lambda part: decode(pack, w, mode, part, labels, np.empty(pack.work)),
+            lambda part: decode(pack, w, mode, part, labels, np.empty(work)),
             order,
             self.n_jobs,
         )
@@ -105,9 +118,12 @@ class Shard:
             self.n_oracle += len(order)
 
     def collect(
-        self, w: np.ndarray, mode: int, labels: np.ndarray
+        self, w: np.ndarray, mode: int, labels: np.ndarray, order: np.ndarray | None = None
     ) -> tuple[np.ndarray, float, np.ndarray]:
-        """The cut of ``labels`` at w: ``(g, l, value)`` with value_i = loss_i - <w, plane_i>."""
+        """The cut of ``labels`` at w: ``(g, l, value)`` with value_i = loss_i - <w, plane_i>.
+
+        All examples by default; of others than those of ``order`` the value is not set.
+        """
         g, value = np.zeros(self.pack.dim), np.empty(self.n)
         collect = self.loops.collect
         parts: list[float] = []
@@ -115,7 +131,7 @@ class Shard:
             lambda part: parts.append(
                 collect(self.pack, w, mode, part, labels, g, value, self.scratch)
             ),
-            self.everyone,
+            self.everyone if order is None else order,
         )
         return g, float(sum(parts)), value
 
@@ -150,21 +166,20 @@ class Shard:
         mode: int,
         order: np.ndarray,
         duals: Duals,
-        tau: float,
-        ask: bool,
+        rule: Rule,
         labels: np.ndarray,
         visits: Visits,
         block: Block,
     ) -> None:
         """A pass of block dual ascent over ``order``; w, duals and visits change in place."""
-        work = np.empty(self.pack.work)
+        work = np.empty(self.problem.work(self.pack, mode))
         self._run(
             lambda part: self.loops.ascend(
-                self.pack, w, C, mode, part, duals, tau, ask, labels, visits, block, work
+                self.pack, w, C, mode, part, duals, rule, labels, visits, block, work
             ),
             order,
         )
-        self.n_oracle += len(order) * ask
+        self.n_oracle += len(order) * rule.ask
 
     def sum_duals(self, C: float, mode: int, duals: Duals, w: np.ndarray) -> None:
         """w += C sum_ir weight_i alpha_ir plane_ir."""
@@ -179,6 +194,7 @@ class Shard:
         try:
             for name in names:
                 getattr(self.loops, name)(*self._nothing_to_do(name, mode))
+            blend(np.zeros(1), np.zeros(1), 0.0)
         finally:
             late.cancel()
         return time.perf_counter() - start
@@ -188,14 +204,14 @@ class Shard:
         pack, scratch, nobody = self.pack, self.scratch, self.everyone[:0]
         w, labels, value, work = np.zeros(1), pack.truth[:0].copy(), np.zeros(0), np.zeros(0)
         cache, duals = self.new_cache(0), self.new_duals(1)
-        visits, block = Visits(np.zeros(4), value), self.new_block(0)
+        visits, block = Visits(np.zeros(6), value), self.new_block(0)
         return {
             "decode": (pack, w, mode, nobody, labels, work),
             "collect": (pack, w, mode, nobody, labels, w, value, scratch),
             "recall": (pack, w, mode, nobody, cache, 0, labels, value, scratch),
             "remember": (pack, nobody, labels, value, value, cache, 0),
             "ascend": (
-                pack, w, 1.0, mode, nobody, duals, 0.0, True, labels, visits, block, work,
+                pack, w, 1.0, mode, nobody, duals, Rule(True), labels, visits, block, work,
             ),
             "sum": (pack, 1.0, mode, nobody, duals, w, scratch),
         }[name]  # fmt: skip

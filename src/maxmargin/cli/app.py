@@ -13,6 +13,7 @@ import typer
 
 from .. import __version__
 from .guard import GuardedGroup
+from .svm_struct import register
 
 app = typer.Typer(
     cls=GuardedGroup,
@@ -221,6 +222,9 @@ def bench(
             names or [], data=data, out=out, quick=quick, repeats=repeats, fresh=fresh
         )
         raise typer.Exit(code)
+
+
+register(app)
 
 
 def main() -> None:

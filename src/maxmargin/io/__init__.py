@@ -10,32 +10,56 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .atomic import atomic_file, write_lines_atomic
+    from .conll import conll_lines, read_conll, write_conll
+    from .hmm import hmm_lines, read_hmm
     from .label_json import labels_from_json, labels_to_json
     from .model import read_container, write_container
+    from .svm_struct import StructModel, read_svm_struct, write_svm_struct
+    from .svm_struct_models import load_svm_struct, save_svm_struct
     from .svmlight import Examples, read_examples, read_svmlight
 
 _HOME = {
     "Examples": "svmlight",
+    "StructModel": "svm_struct",
     "atomic_file": "atomic",
+    "conll_lines": "conll",
+    "hmm_lines": "hmm",
     "labels_from_json": "label_json",
     "labels_to_json": "label_json",
+    "load_svm_struct": "svm_struct_models",
+    "read_conll": "conll",
     "read_container": "model",
     "read_examples": "svmlight",
+    "read_hmm": "hmm",
+    "read_svm_struct": "svm_struct",
     "read_svmlight": "svmlight",
+    "save_svm_struct": "svm_struct_models",
+    "write_conll": "conll",
     "write_container": "model",
     "write_lines_atomic": "atomic",
+    "write_svm_struct": "svm_struct",
 }
 
 __all__ = [
     "Examples",
+    "StructModel",
     "atomic_file",
+    "conll_lines",
+    "hmm_lines",
     "labels_from_json",
     "labels_to_json",
+    "load_svm_struct",
+    "read_conll",
     "read_container",
     "read_examples",
+    "read_hmm",
+    "read_svm_struct",
     "read_svmlight",
+    "save_svm_struct",
+    "write_conll",
     "write_container",
     "write_lines_atomic",
+    "write_svm_struct",
 ]
 
 

@@ -20,7 +20,7 @@ class BinaryData(NamedTuple):
     bias: float
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def decode(data, w, i, mode, y, work):
     """The sign of <w, x>; when training the other label if it violates the margin.
 
@@ -29,6 +29,7 @@ def decode(data, w, i, mode, y, work):
     score = row_dot(data.rows, i, w)
     if data.bias != 0:
         score += data.bias * w[data.n_features]
+    work[0] = score
     if mode == PREDICT:
         y[0] = 1 if score > 0 else -1
     elif data.y[i] * score < 1:
@@ -37,13 +38,13 @@ def decode(data, w, i, mode, y, work):
         y[0] = data.y[i]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def loss(data, i, y):
     """1 when the label is wrong."""
     return 0.0 if y[0] == data.y[i] else 1.0
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def delta(data, i, y, z, idx, val):
     """phi(x, y) - phi(x, z) = (y - z)/2 * x."""
     if y[0] == z[0]:
@@ -56,6 +57,12 @@ def delta(data, i, y, z, idx, val):
     return nnz
 
 
+@njit(nogil=True)
+def margin(data, i, y, z, work):
+    """<w, phi(x, y) - phi(x, z)> from <w, x>."""
+    return 0.5 * (y[0] - z[0]) * work[0]
+
+
 class Binary(KernelProblem):
     """Labels -1 and 1 over the rows of a dense or CSR matrix.
 
@@ -65,7 +72,7 @@ class Binary(KernelProblem):
         Value of an extra constant feature; 0 for none.
     """
 
-    kernels = Kernels(decode, loss, delta)
+    kernels = Kernels(decode, loss, delta, margin)
     n_outputs = 2
 
     def __init__(self, bias: float = 0.0):
@@ -84,6 +91,7 @@ class Binary(KernelProblem):
             dim=d + (self.bias != 0),
             width=int(np.diff(rows.indptr).max(initial=0)) + 1,
             weight=read_only(np.ones(n) if sample_weight is None else sample_weight, np.float64),
+            work=1,
         )
 
     def unpack(self, pack: Pack, labels: np.ndarray) -> np.ndarray:

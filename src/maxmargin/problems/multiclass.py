@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 from ..errors import DataError
-from ..linalg import Rows, pack_rows, read_only, row_scores, row_write
+from ..linalg import Rows, pack_rows, read_only, row_scores, row_write_both
 from ..problem import MARGIN, PREDICT, KernelProblem, Kernels, Pack
 
 
@@ -25,7 +25,7 @@ class MulticlassData(NamedTuple):
     bias: float
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def decode(data, w, i, mode, y, work):
     """argmax over classes; ties go to the truth when training, to the lowest class otherwise."""
     K = data.cost.shape[0]
@@ -50,25 +50,30 @@ def decode(data, w, i, mode, y, work):
     y[0] = best
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def loss(data, i, y):
     """cost[truth, y]."""
     return data.cost[data.y[i], y[0]]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def delta(data, i, y, z, idx, val):
     """phi(x, y) - phi(x, z): x in block y, -x in block z."""
     if y[0] == z[0]:
         return 0
     K = data.cost.shape[0]
-    nnz = row_write(data.rows, i, 1.0, K, y[0], idx, val, 0)
-    nnz = row_write(data.rows, i, -1.0, K, z[0], idx, val, nnz)
+    nnz = row_write_both(data.rows, i, K, y[0], z[0], idx, val, 0)
     if data.bias != 0:
         idx[nnz], val[nnz] = data.n_features * K + y[0], data.bias
         idx[nnz + 1], val[nnz + 1] = data.n_features * K + z[0], -data.bias
         nnz += 2
     return nnz
+
+
+@njit(nogil=True)
+def margin(data, i, y, z, work):
+    """<w, phi(x, y) - phi(x, z)> from the scores of the classes."""
+    return work[y[0]] - work[z[0]]
 
 
 class Multiclass(KernelProblem):
@@ -84,7 +89,7 @@ class Multiclass(KernelProblem):
         Value of an extra constant feature; 0 for none.
     """
 
-    kernels = Kernels(decode, loss, delta)
+    kernels = Kernels(decode, loss, delta, margin)
 
     def __init__(self, n_classes: int, cost: Any = None, bias: float = 0.0):
         self.n_classes = self.n_outputs = n_classes

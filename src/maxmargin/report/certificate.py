@@ -10,6 +10,8 @@ _VERDICTS = {
     Status.MAX_TIME: "Stopped at the time limit",
     Status.INTERRUPTED: "Interrupted",
     Status.CALLBACK: "Stopped by a callback",
+    Status.OWN_RULE: "Stopped by the solver's own rule",
+    Status.IMPORTED: "Imported",
     Status.STALLED: "Stopped at the precision of floating point",
 }
 

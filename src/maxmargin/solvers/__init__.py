@@ -6,11 +6,20 @@ from typing import Any
 
 from ..errors import DataError
 from .base import Solver, solve
+from .bcfw import BCFW
+from .n_slack import NSlack
 from .one_slack import OneSlack
 from .sdm import SDM
+from .subgradient import Subgradient
 from .task import Task
 
-SOLVERS = {"one-slack": OneSlack, "sdm": SDM}
+SOLVERS: dict[str, Any] = {
+    "one-slack": OneSlack,
+    "n-slack": NSlack,
+    "sdm": SDM,
+    "bcfw": BCFW,
+    "subgradient": Subgradient,
+}
 
 
 #: From so many examples on, SDM's shorter training outweighs its longer first compilation.
@@ -40,4 +49,7 @@ def get_solver(solver: Any, n: int) -> Solver:
     return solver
 
 
-__all__ = ["SDM", "SOLVERS", "OneSlack", "Solver", "Task", "get_solver", "solve"]
+__all__ = [
+    "BCFW", "SDM", "SOLVERS", "NSlack", "OneSlack", "Solver", "Subgradient", "Task", "get_solver",
+    "solve",
+]  # fmt: skip

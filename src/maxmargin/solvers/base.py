@@ -3,10 +3,11 @@
 A solver is a frozen dataclass of options with three methods:
 
 ``init(task) -> state``
-    Everything that changes during training lives in the state.
+    Everything that changes during training lives in the state. A true ``state.finished`` ends
+    training by a rule of the solver's own.
 ``step_once(task, state) -> (w, primal, dual)``
-    One iteration. ``w`` is a point whose primal a complete oracle pass has just told, or None;
-    ``dual`` is the value of a feasible dual point.
+    One iteration. ``w`` is a point whose primal a complete oracle pass has just told, or None
+    (it is copied where it is kept); ``dual`` is the value of a feasible dual point.
 ``planes(state) -> int``
     The size of its working set.
 ``loops(task) -> tuple of str``
@@ -64,7 +65,10 @@ class Certificate:
         """Keep what is better; count the iterations in which nothing was."""
         self.idle += 1
         if w is not None and primal < self.primal:
-            self.w, self.primal, self.idle = w, primal, 0
+            if self.w is None:
+                self.w = np.empty_like(w)
+            np.copyto(self.w, w)
+            self.primal, self.idle = primal, 0
         if dual > self.dual:
             self.dual, self.idle = dual, 0
 
@@ -95,6 +99,9 @@ def solve(solver: Solver, task: Task, stop: Stop, callbacks: Iterable[Callback] 
                 wants_stop = [callback(history[-1], state) for callback in callbacks]
             if best.gap <= target:
                 status = Status.CONVERGED
+                break
+            if getattr(state, "finished", False):
+                status = Status.OWN_RULE
                 break
             if best.idle >= STALLED_AFTER:
                 status = Status.STALLED

@@ -10,192 +10,118 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..ascent import Block, Duals, Visits
+from ..ascent import Rule
 from ..errors import DataError
-from ..objective import dual, primal
+from . import working_sets as sets
 from .task import Task
-
-#: A working set begins with room for so many outputs, where the problem does not say how many.
-SLOTS = 8
-
-#: Neighbouring examples that are visited one after the other.
-RUN = 8
+from .working_sets import WorkingSets
 
 #: Examples are left alone whose KKT violation is below this part of the average gap.
 IGNORED = 0.1
 
-
-@dataclass
-class SDMState:
-    """Dual variables, w = w(alpha), and its average over the passes."""
-
-    duals: Duals
-    visits: Visits
-    block: Block
-    labels: np.ndarray
-    w: np.ndarray
-    average: np.ndarray
-    passes: int = 0
-    looks: int = 0
-    next_look: int = 1
-    gap: float = np.inf
+#: Type-II passes end when the known outputs have this part of the last gap left.
+ENOUGH = 0.2
 
 
 @dataclass(frozen=True)
 class SDM:
     """Sequential dual method, for every problem and both rescalings.
 
+    ``SDM.as_printed()`` is the paper's own setting.
+
     Parameters
     ----------
     first : int
-        Type-I passes before the first type-II pass (kappa_1 of the paper, which says 10).
+        Type-I passes before the first type-II pass (kappa_1).
     inner : int
-        Type-II passes, at the most, after each type-I pass (kappa_2, which is 5 in the paper;
-        with shrinking they are cheap).
+        Type-II passes, at the most, after each type-I pass (kappa_2).
+    tau : float, optional
+        The KKT violation that is left alone, fixed as in the paper; with it the paper's own rules
+        hold: type-II passes visit every example and go on until the largest violation has halved,
+        and training ends after a type-I pass without any violation above tau. By default tau
+        follows the gap and tol, type-II passes skip examples whose gap was small (shrinking), and
+        training ends by the certificate alone.
+    average : bool
+        Certify the average of w over the passes in turn with the last w: it is better early.
     """
 
-    first: int = 3
-    inner: int = 20
+    first: int = 2
+    inner: int = 5
+    tau: float | None = None
+    average: bool = True
 
     name = "sdm"
+
+    @classmethod
+    def as_printed(cls) -> SDM:
+        """The paper's constants; tau = 0.25 certifies no more than tol = 0.25."""
+        return cls(first=10, inner=5, tau=0.25, average=False)
 
     def __post_init__(self) -> None:
         if self.inner < 0 or self.first < 0:
             raise DataError(f"inner and first are >= 0, got {self.inner} and {self.first}")
+        if self.tau is not None and not self.tau >= 0:
+            raise DataError(f"tau is a KKT violation >= 0, got {self.tau}")
 
     def loops(self, task: Task) -> tuple[str, ...]:
         """The loops it calls."""
         return ("ascend", "sum")
 
-    def init(self, task: Task) -> SDMState:
+    def init(self, task: Task) -> WorkingSets:
         """Line 2: alpha is 1 at the truth, w = 0."""
-        shard = task.shard
-        slots = shard.problem.n_outputs or SLOTS
-        return SDMState(
-            duals=shard.new_duals(slots),
-            visits=Visits(np.zeros(4), np.zeros(shard.n)),
-            block=shard.new_block(slots),
-            labels=shard.new_labels(),
-            w=np.zeros(shard.pack.dim),
-            average=np.zeros(shard.pack.dim),
-        )
+        return sets.begin(task)
 
-    def step_once(self, task: Task, state: SDMState) -> tuple[np.ndarray | None, float, float]:
+    def step_once(self, task: Task, state: WorkingSets) -> tuple[np.ndarray | None, float, float]:
         """A type-I pass and the type-II passes after it."""
-        everyone = shuffled(task, task.shard.everyone)
-        tau = IGNORED * max(task.tol, state.gap) if np.isfinite(state.gap) else 0.0
+        tau = self._tau(task, state)
         with task.share("oracle"):
-            state.gap = ascend(task, state, everyone, tau, ask=True)
+            order = sets.shuffled(task, task.shard.everyone)
+            state.gap = sets.sweep(task, state, order, Rule(True, tau=tau))
+        violation = state.seen["violation"]
+        state.finished = self.tau is not None and violation <= tau  # lines 28 and 29
         self._average(state)
-        if state.passes >= self.first:
+        state.iterations += 1
+        if state.iterations > self.first and not state.finished:
             with task.share("inner"):
-                self._work_on_known(task, state)
-        make_room(task, state)
+                self._work_on_known(task, state, violation)
         return self._look(task, state)
 
-    def planes(self, state: SDMState) -> int:
+    def planes(self, state: WorkingSets) -> int:
         """Dual variables that are not zero, those of the truth aside."""
-        return int((state.duals.alpha[:, 1:] > 0).sum())
+        return sets.n_planes(state)
 
-    def _work_on_known(self, task: Task, state: SDMState) -> None:
-        """Type-II passes, until little is left of the gap.
+    def _tau(self, task: Task, state: WorkingSets) -> float:
+        if self.tau is not None:
+            return self.tau
+        return IGNORED * max(task.tol, state.gap) if np.isfinite(state.gap) else 0.0
 
-        Shrinking: they visit the examples that have more than the truth in their working set and
-        had a gap worth closing when they were visited last.
-        """
+    def _work_on_known(self, task: Task, state: WorkingSets, violation: float) -> None:
+        """Type-II passes, until little is left of the gap (or half of the violation: tau_v)."""
+        tau = self._tau(task, state)
         for _ in range(self.inner):
-            tau = IGNORED * max(task.tol, state.gap)
-            worth = np.flatnonzero((state.duals.count > 1) & (state.visits.gap > tau))
-            gap = ascend(task, state, shuffled(task, worth), tau, ask=False)
+            worth = state.duals.count > 1
+            if self.tau is None:  # shrinking
+                worth &= state.visits.gap > tau
+            order = sets.shuffled(task, np.flatnonzero(worth))
+            gap = sets.sweep(task, state, order, Rule(False, tau=tau))
             self._average(state)
-            if gap < 0.1 * state.gap:
+            if self.tau is None and gap < ENOUGH * state.gap:
+                break
+            if self.tau is not None and state.seen["violation"] < violation / 2:  # line 37
                 break
 
-    def _average(self, state: SDMState) -> None:
-        """Average w over the passes, later ones weighing more."""
-        state.average += (4.0 / (state.passes + 4)) * (state.w - state.average)
-        state.passes += 1
+    def _average(self, state: WorkingSets) -> None:
+        if self.average:
+            sets.note_average(state, 3.0)
+        else:
+            state.passes += 1
 
-    def _look(self, task: Task, state: SDMState) -> tuple[np.ndarray | None, float, float]:
+    def _look(self, task: Task, state: WorkingSets) -> tuple[np.ndarray | None, float, float]:
         """Now and then a complete pass, for the certificate."""
-        close = state.gap <= 2 * task.tol
-        if state.passes < state.next_look and not close:
-            return None, np.inf, dual_value(task, state)
-        state.next_look = int(1.3 * state.passes) + 1
-        with task.share("certificate"):
-            recompute_w(task, state)
-            # The average is better early, the last point in the end: look at them in turn.
-            w = (state.average if state.looks % 2 == 0 else state.w).copy()
-            state.looks += 1
-            ascend(task, state, task.shard.everyone, np.inf, ask=True, w=w)
-            hinge, complete = state.visits.total[3], not state.visits.total[2]
-            make_room(task, state)
-        if not complete:  # an output found no room in its working set: H_i may be larger
-            return None, np.inf, dual_value(task, state)
-        return w, primal(w, hinge, task.C), dual_value(task, state)
-
-
-def shuffled(task: Task, examples: np.ndarray) -> np.ndarray:
-    """The examples in random order, by runs of neighbours.
-
-    A run is read from memory at once: visits in fully random order are three times slower when
-    the data are larger than the processor's caches. The runs begin elsewhere in each pass and are
-    read forwards or backwards.
-    """
-    examples = np.roll(examples, task.random.randint(RUN))
-    if task.random.randint(2):
-        examples = examples[::-1]
-    n_runs = -(-len(examples) // RUN)
-    order = task.random.permutation(n_runs)[:, None] * RUN + np.arange(RUN)
-    return examples[order[order < len(examples)]]
-
-
-def ascend(
-    task: Task,
-    state: SDMState,
-    order: np.ndarray,
-    tau: float,
-    ask: bool,
-    w: np.ndarray | None = None,
-) -> float:
-    """A pass of block dual ascent; returns the average gap of the examples, as seen on the way.
-
-    With tau = inf nothing ascends: it is a look at the examples from any w.
-    """
-    state.visits.total[:] = 0.0
-    task.shard.ascend(
-        state.w if w is None else w, task.C, task.mode, order, state.duals, tau, ask,
-        state.labels, state.visits, state.block,
-    )  # fmt: skip
-    return state.visits.total[0] / task.n
-
-
-def dual_value(task: Task, state: SDMState) -> float:
-    """D(alpha)."""
-    weight = task.shard.pack.weight
-    loss = float(weight @ (state.duals.alpha * state.duals.loss).sum(axis=1))
-    return dual(state.w, loss, task.C)
-
-
-def recompute_w(task: Task, state: SDMState) -> None:
-    """w(alpha) from its definition: rounding errors of many small steps must not add up."""
-    state.w[:] = 0.0
-    task.shard.sum_duals(task.C, task.mode, state.duals, state.w)
-
-
-def make_room(task: Task, state: SDMState) -> None:
-    """Double the working sets when one was full."""
-    if not state.visits.total[2]:
-        return
-    shard, old = task.shard, state.duals
-    slots = old.loss.shape[1]
-    new = shard.new_duals(2 * slots)
-    new.loss[:, :slots] = old.loss
-    new.alpha[:, :slots] = old.alpha
-    new.count[:] = old.count
-    offsets = shard.pack.offsets
-    for i in range(shard.n):
-        size = slots * (offsets[i + 1] - offsets[i])
-        start = slots * offsets[i]
-        new.labels[2 * start : 2 * start + size] = old.labels[start : start + size]
-    state.duals, state.block = new, shard.new_block(2 * slots)
+        close = state.gap <= 2 * task.tol or state.finished
+        if state.iterations < state.next_look and not close:
+            return None, np.inf, sets.dual_value(task, state)
+        state.next_look = int(1.4 * state.iterations) + 1
+        # The average is better for long, the last point in the end.
+        averaged = self.average and state.looks % (2 if close else 4) != 1
+        return sets.look(task, state, averaged)

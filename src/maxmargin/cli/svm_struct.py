@@ -1,0 +1,93 @@
+"""SVM-struct's programs under their own names, as commands and as subcommands of ``maxmargin``.
+
+Nothing heavy is imported here: the work is in ``svm_struct_learn`` and ``svm_struct_classify``.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+PROGRAMS = {
+    "svm_hmm_learn": "Train a chain with SVM-HMM's options and files.",
+    "svm_hmm_classify": "Tag sequences with a model of SVM-HMM.",
+    "svm_multiclass_learn": "Train a classifier with SVM-multiclass's options and files.",
+    "svm_multiclass_classify": "Classify with a model of SVM-multiclass.",
+}
+
+#: All arguments are passed on as they are: SVM-struct's options are not ours, not even -h.
+_RAW = {
+    "ignore_unknown_options": True,
+    "allow_extra_args": True,
+    "allow_interspersed_args": False,
+    "help_option_names": [],
+}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the programs to the commands of ``app``."""
+    for name, text in PROGRAMS.items():
+        app.command(
+            name,
+            help=f"{text} **-?** lists the options.",
+            context_settings=_RAW,
+            add_help_option=False,
+            rich_help_panel="Commands of SVM-struct",
+        )(_command(name))
+
+
+def _command(name: str):
+    def command(context: typer.Context) -> None:
+        run(name, context.args)
+
+    return command
+
+
+def run(program: str, arguments: list[str]) -> None:
+    """Run one of the `PROGRAMS`; a wrong command line ends with exit code 2."""
+    from .guard import say
+    from .svm_struct_options import HelpRequested, UsageError, parse_classify, parse_learn
+
+    try:
+        if program.endswith("_learn"):
+            learn_options = parse_learn(program, arguments)
+            from .svm_struct_learn import learn
+
+            learn(program, learn_options)
+        else:
+            classify_options = parse_classify(program, arguments)
+            from .svm_struct_classify import classify
+
+            classify(program, classify_options)
+    except HelpRequested as request:
+        print(request)
+    except UsageError as error:
+        say("error", f"{program}: {error}", "bold red")
+        raise typer.Exit(2) from None
+
+
+def _script(program: str) -> None:
+    from .app import app
+
+    app(args=[program, *sys.argv[1:]])
+
+
+def svm_hmm_learn() -> None:
+    """The entry point of that name."""
+    _script("svm_hmm_learn")
+
+
+def svm_hmm_classify() -> None:
+    """The entry point of that name."""
+    _script("svm_hmm_classify")
+
+
+def svm_multiclass_learn() -> None:
+    """The entry point of that name."""
+    _script("svm_multiclass_learn")
+
+
+def svm_multiclass_classify() -> None:
+    """The entry point of that name."""
+    _script("svm_multiclass_classify")

@@ -1,0 +1,193 @@
+"""``svm_hmm_learn`` and ``svm_multiclass_learn``: SVM-struct's units outside, our solvers inside.
+
+SVM-struct minimises, with its ``-c`` and a loss that counts s for an error (s = 100 for
+SVM-multiclass's percentages, else 1)::
+
+    1/2 |v|^2 + c/n sum_i max_y s loss_i(y) - <v, psi_i(y)>               margin rescaling
+    1/2 |v|^2 + c/n sum_i max_y s loss_i(y) (1 - <v, psi_i(y)>)           slack rescaling
+
+and stops when this is within ``e c`` of the minimum. Ours is P(w) with a loss of 1, and stops at a
+gap of ``tol C n``. Margin rescaling: put v = s w, take s^2 out, and what is left in the brackets is
+P(w) with C = c/(s n); ``e c`` there is ``e c / s^2 = (e/s) C n`` here. Slack rescaling: s is a
+factor of the sum only, so that w = v and C = s c/n, and ``e c = (e/s) C n`` again. Both ways the
+model file gets v, which is what SVM-struct would have written.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import DataError
+from ..io.hmm import integer_labels, read_hmm
+from ..io.svm_struct import MAX_WEIGHTS, StructModel, write_svm_struct
+from ..io.svm_struct_models import squared_differences
+from ..io.svmlight import read_examples
+from ..problems.chain import Chain
+from ..problems.multiclass import Multiclass
+from ..report.certificate import bound, verdict
+from ..result import Result
+from ..solvers import SOLVERS, OneSlack
+from ..training import train
+from .guard import check_output, warn
+from .svm_struct_options import LearnOptions, UsageError
+
+#: SVM-struct has no limit of iterations.
+NO_LIMIT = 10**9
+
+#: The labels of a chain are 16-bit integers.
+MAX_TAGS = 2**15 - 1
+
+
+@dataclass(frozen=True)
+class Units:
+    """Our C and tol, and what our weights and objectives are multiplied by to be SVM-struct's."""
+
+    C: float
+    tol: float
+    weight: float
+    objective: float
+
+    @classmethod
+    def of(cls, options: LearnOptions, n: int, scale: float) -> Units:
+        """For n examples and a loss that counts ``scale`` for an error; see above."""
+        c, tol = options.c, options.e / scale
+        if options.rescaling == "slack":
+            return cls(scale * c / n, tol, 1.0, 1.0)
+        return cls(c / (scale * n), tol, scale, scale**2)
+
+
+@dataclass(frozen=True)
+class Job:
+    """A problem with its data, read and checked."""
+
+    problem: Any
+    X: Any
+    Y: Any
+    units: Units
+    K: int
+    d: int
+    read: str
+    hmm: bool = True
+
+
+def learn(program: str, options: LearnOptions) -> None:
+    """Train, report and write the model."""
+    check_output(Path(options.model), options.data)
+    solver = choose_solver(options)
+    for note in options.notes:
+        warn(note)
+    job = (_hmm_job if program == "svm_hmm_learn" else _multiclass_job)(options)
+    talk = options.verbosity > 0
+    if talk:
+        print(f"Reading training examples...{job.read}", flush=True)
+    result = train(
+        job.problem, job.X, job.Y, C=job.units.C, solver=solver, tol=job.units.tol,
+        rescaling=options.rescaling, max_iter=NO_LIMIT, verbose=int(talk),
+    )  # fmt: skip
+    if not result.converged:
+        warn(f"{verdict(result).lower()}: the objective is {bound(result)} above the optimum")
+    if talk:
+        print("\n".join(closing_lines(result, job.units, options)))
+    write_svm_struct(_model(result.w * job.units.weight, job, options), options.model)
+    if talk:
+        print("Writing learned model...done")
+
+
+def choose_solver(options: LearnOptions) -> Any:
+    """The solver that ``-w`` names; without it the one that maxmargin takes by itself."""
+    match options.algorithm:
+        case None:
+            return "auto"
+        case 0 | 1:
+            if "n-slack" not in SOLVERS:
+                raise UsageError(
+                    f"-w {options.algorithm}: the n-slack algorithm is not supported; leave -w "
+                    "out, the solution is the same"
+                )
+            return "n-slack"
+        case 2 | 3:
+            return OneSlack(cache=0)
+    return OneSlack(cache=options.cache, share=options.share)
+
+
+def _hmm_job(options: LearnOptions) -> Job:
+    X, tags = read_hmm(options.data)
+    n, tokens, d = len(X), X.matrix.shape[0], X.n_features
+    K = max(map(max, tags))
+    _check_size(options.data, K, d, MAX_TAGS)
+    read = f" {n} examples, {tokens} tokens, {d} features, {K} classes... done"
+    units = Units.of(options, n, 1.0)
+    Y = [np.array(sequence) - 1 for sequence in tags]
+    if options.order == 1:
+        loss = "hamming" if options.loss == 1 else "zero-one"
+        return Job(Chain(K, loss), X, Y, units, K, d, read)
+    if options.loss == 0 or options.rescaling == "slack":
+        raise UsageError("--t 0 is supported with -l 1 and -o 2 only")
+    # Without transitions the maximum over a sequence is the sum of the maxima over its tokens,
+    # and C multiplies sums. Only tol is relative to the number of examples.
+    units = Units(units.C, units.tol * n / tokens, 1.0, 1.0)
+    return Job(Multiclass(K), X.matrix, np.concatenate(Y), units, K, d, read)
+
+
+def _multiclass_job(options: LearnOptions) -> Job:
+    examples = read_examples(options.data)
+    y = integer_labels(examples, options.data, "class", lowest=1)
+    n, d = examples.X.shape
+    K = int(y.max())
+    _check_size(options.data, K, d, MAX_WEIGHTS)
+    read = f" ({n} examples) done\nTraining set properties: {d} features, {K} classes"
+    cost = squared_differences(K) if options.loss == 1 else None
+    units = Units.of(options, n, 100.0 if options.loss == 0 else 1.0)
+    return Job(Multiclass(K, cost), examples.X, y - 1, units, K, d, read, hmm=False)
+
+
+def _check_size(data: str, K: int, d: int, most: int) -> None:
+    if d == 0:
+        raise DataError("no line has a feature: there is nothing to learn from", path=data)
+    if most < K or K * max(d, K) > MAX_WEIGHTS:
+        raise DataError(
+            f"the largest class is {K}, with {d} features: number the classes 1, 2, 3 and so on, "
+            "since all numbers up to the largest become classes",
+            path=data,
+        )
+
+
+def _model(w: np.ndarray, job: Job, options: LearnOptions) -> StructModel:
+    K, d = job.K, job.d
+    emission = w[: d * K].reshape(d, K).T
+    if isinstance(job.problem, Chain):
+        return StructModel(emission, w[d * K :].reshape(K, K), options.loss)
+    transition = np.zeros((K, K)) if job.hmm else None
+    return StructModel(emission, transition, options.loss, order=0)
+
+
+def closing_lines(result: Result, units: Units, options: LearnOptions) -> list[str]:
+    """The report that SVM-struct ends with, in its units; the bounds are certified ones."""
+    scale = units.objective
+    norm = units.weight * float(np.linalg.norm(result.w))
+    slack = (scale * result.primal - 0.5 * norm**2) / options.c
+    shares = _shares(result) if options.verbosity > 1 else ""
+    planes = result.history[-1].planes if result.history else 0
+    return [
+        f"Final epsilon on KKT-Conditions: {scale * result.gap / options.c:.5f}",
+        f"Upper bound on duality gap: {scale * result.gap:.5f}",
+        f"Dual objective value: dval={scale * result.dual:.5f}",
+        f"Primal objective value: pval={scale * result.primal:.5f}",
+        f"Total number of constraints in final working set: {planes}",
+        f"Number of iterations: {result.n_iter}",
+        f"Number of calls to 'find_most_violated_constraint': {result.n_oracle}",
+        f"Norm of weight vector: |w|={norm:.5f}",
+        f"Value of slack variable (global): xi={slack:.5f}",
+        f"Runtime in cpu-seconds: {result.time:.2f}{shares}",
+    ]
+
+
+def _shares(result: Result) -> str:
+    """Where the time of the solver went."""
+    total = result.time or 1.0
+    parts = (f"{100 * part / total:.2f}% for {name}" for name, part in result.shares.items())
+    return f" ({', '.join(parts)})"

@@ -1,0 +1,232 @@
+"""The options of SVM-struct's programs: one letter and a separate value, then the files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import Any
+
+from ..errors import MaxMarginError
+
+#: Options that steer parts of SVM-struct that maxmargin does not have. They never change what is
+#: learned, so that they are accepted with a note.
+_SPEED = {
+    "-k": "how often the QP is solved is not to be set here",
+    "-n": "the QP solver here takes no such setting",
+    "-q": "the QP solver here takes no such setting",
+    "-m": "there is no kernel cache here",
+    "-h": "the QP solver here takes no such setting",
+    "-#": "the QP solver here takes no such setting",
+}
+_KERNEL = dict.fromkeys(
+    ("-d", "-g", "-s", "-r", "-u"), "it is for kernels, and the kernel is linear"
+)
+
+_LEARN = ("-v", "-y", "-c", "-p", "-o", "-l", "-w", "-e", "-f", "-b", "-t", "-a", *_SPEED, *_KERNEL)
+_CLASSIFY = ("-v", "-y")
+_HMM_LEARN, _HMM_CLASSIFY = ("--t", "--e", "--b"), ("--b",)
+
+_LEARN_HELP = """\
+usage: {program} [options] example_file [model_file]
+
+  -?           this help
+  -c C         trade-off between training error and margin: required
+  -e EPSILON   precision of the solution (0.1)
+  -o 1|2       rescaling of slacks (1) or of margins (2, the default)
+  -l LOSS      {losses}
+  -w 0..4      0, 1: n-slack; 2, 3: 1-slack; 4: 1-slack with a cache;
+               by default what is fastest, with the same objective and stopping rule
+  -f N         size of the cache with -w 4 (5)
+  -b PERCENT   examples that are looked at before all are, with -w 4 (100)
+  -v 0..4      0 says nothing, 2 tells where the time went (1)
+{extra}
+Options stand before the files, apart from their values. docs/svm_struct.md lists all of them.
+"""
+_HMM_EXTRA = """\
+  --t 0|1      order of the transitions (1)
+  --e 0        order of the emissions
+  --b 0        exact search
+"""
+_CLASSIFY_HELP = """\
+usage: {program} [options] example_file model_file [output_file]
+
+  -?           this help
+  -v 0..3      0 says nothing (1)
+{extra}
+The output file is svm_predictions unless it is given; - is standard output.
+"""
+
+
+class UsageError(MaxMarginError):
+    """The command line is wrong."""
+
+
+class HelpRequested(Exception):
+    """The user asks for the text that is the argument."""
+
+
+@dataclass(frozen=True)
+class LearnOptions:
+    """What to train on what; ``c`` and ``e`` in SVM-struct's units."""
+
+    data: str
+    model: str
+    c: float
+    e: float = 0.1
+    rescaling: str = "margin"
+    loss: int = 0
+    order: int = 1
+    algorithm: int | None = None
+    cache: int = 5
+    share: float = 1.0
+    verbosity: int = 1
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class ClassifyOptions:
+    """What to predict with what."""
+
+    data: str
+    model: str
+    output: str = "svm_predictions"
+    verbosity: int = 1
+
+
+def parse_learn(program: str, arguments: list[str]) -> LearnOptions:
+    """The options of ``svm_hmm_learn`` or ``svm_multiclass_learn``."""
+    hmm = program.startswith("svm_hmm")
+    losses = "1: wrong tags (default), 0: wrong sequences"
+    if not hmm:
+        losses = "0: errors in percent (default), 1: squared differences"
+    text = _LEARN_HELP.format(program=program, losses=losses, extra=_HMM_EXTRA if hmm else "")
+    given, files = _split(arguments, (*_LEARN, *(_HMM_LEARN if hmm else ())), text)
+    _refuse(given, hmm)
+    if "-c" not in given:
+        raise UsageError("-c is missing: name the trade-off between training error and margin")
+    _count(files, 1, 2, "example_file [model_file]")
+    algorithm = _one_of(given, "-w", range(5), None)
+    if algorithm is None and ("-f" in given or "-b" in given):
+        algorithm = 4  # SVM-struct's default, and the only one that has these options
+    return LearnOptions(
+        data=files[0],
+        model=files[1] if len(files) > 1 else "svm_struct_model",
+        c=_positive(given, "-c", None),
+        e=_positive(given, "-e", 0.1),
+        rescaling="slack" if _one_of(given, "-o", (1, 2), 2) == 1 else "margin",
+        loss=_one_of(given, "-l", (0, 1), 1 if hmm else 0),
+        order=_one_of(given, "--t", (0, 1), 1) if hmm else 0,
+        algorithm=algorithm,
+        cache=_one_of(given, "-f", range(1_000_000), 5),
+        share=_one_of(given, "-b", range(1, 101), 100) / 100,
+        verbosity=_one_of(given, "-v", range(5), 1),
+        notes=_notes(given, algorithm),
+    )
+
+
+def parse_classify(program: str, arguments: list[str]) -> ClassifyOptions:
+    """The options of ``svm_hmm_classify`` or ``svm_multiclass_classify``."""
+    hmm = program.startswith("svm_hmm")
+    extra = "  --b 0        exact search\n" if hmm else ""
+    text = _CLASSIFY_HELP.format(program=program, extra=extra)
+    given, files = _split(arguments, (*_CLASSIFY, *(_HMM_CLASSIFY if hmm else ())), text)
+    _refuse(given, hmm)
+    _count(files, 2, 3, "example_file model_file [output_file]")
+    return ClassifyOptions(*files, verbosity=_one_of(given, "-v", range(5), 1))
+
+
+def _split(
+    arguments: list[str], known: Iterable[str], text: str
+) -> tuple[dict[str, str], list[str]]:
+    """Options with their values, and the files after them."""
+    given: dict[str, str] = {}
+    rest = list(arguments)
+    while rest and rest[0].startswith("-") and rest[0] != "-":
+        option = rest.pop(0)
+        if option in ("-?", "--help"):
+            raise HelpRequested(text)
+        if option not in known:
+            raise UsageError(_unknown(option, known))
+        if not rest:
+            raise UsageError(f"{option} has no value; -? lists the options")
+        given[option] = rest.pop(0)
+    late = next((word for word in rest if word in known), None)
+    if late is not None:
+        raise UsageError(f"{late} comes after a file: options stand before the files")
+    return given, rest
+
+
+def _unknown(option: str, known: Iterable[str]) -> str:
+    if option[:2] in known:
+        return f"{option} is no option: write {option[:2]} and its value as two words"
+    return f"{option} is no option of this program; -? lists them"
+
+
+def _refuse(given: dict[str, str], hmm: bool) -> None:
+    """Say no to what would be another model here than there."""
+    reasons = {
+        "-p": (1, "squared slacks are not supported, only -p 1"),
+        "-t": (0, "kernels are not supported yet, only -t 0, the linear one"),
+        "--b": (0, "the search is always exact: leave --b out"),
+        "--e": (0, "only emissions of order 0 are supported"),
+    }
+    for option, (value, reason) in reasons.items():
+        if _integer(given, option, value) != value:
+            raise UsageError(f"{option} {given[option]}: {reason}")
+    if hmm and _integer(given, "--t", 1) in (2, 3):
+        raise UsageError(f"--t {given['--t']}: only transitions of order 0 and 1 are supported")
+    if "-a" in given:
+        raise UsageError("-a: the dual variables cannot be written to a file")
+    _integer(given, "-y", 0)
+
+
+def _notes(given: dict[str, str], algorithm: int | None) -> list[str]:
+    """What is accepted without effect, said rather than swallowed."""
+    reasons = {**_SPEED, **_KERNEL}
+    if algorithm is not None and algorithm != 4:
+        reasons |= dict.fromkeys(("-f", "-b"), f"-w {algorithm} has no cache")
+    return [
+        f"{option} {value} has no effect: {reasons[option]}"
+        for option, value in given.items()
+        if option in reasons
+    ]
+
+
+def _count(files: list[str], least: int, most: int, wanted: str) -> None:
+    if not least <= len(files) <= most:
+        raise UsageError(f"expected {wanted} after the options, got {' '.join(files) or 'nothing'}")
+
+
+def _integer(given: dict[str, str], option: str, default: Any) -> Any:
+    if option not in given:
+        return default
+    try:
+        return int(given[option])
+    except ValueError:
+        raise UsageError(f"{option} {given[option]}: the value is an integer") from None
+
+
+def _one_of(given: dict[str, str], option: str, allowed: Any, default: Any) -> Any:
+    value = _integer(given, option, default)
+    if option in given and value not in allowed:
+        numbers = list(allowed)
+        many = (
+            f"{numbers[0]} to {numbers[-1]}"
+            if len(numbers) > 2
+            else f"{numbers[0]} or {numbers[1]}"
+        )
+        raise UsageError(f"{option} {given[option]}: the value is {many}")
+    return value
+
+
+def _positive(given: dict[str, str], option: str, default: Any) -> float:
+    if option not in given:
+        return default
+    try:
+        value = float(given[option])
+    except ValueError:
+        value = -1.0
+    if not (isfinite(value) and value > 0):
+        raise UsageError(f"{option} {given[option]}: the value is a number above 0")
+    return value

@@ -1,0 +1,48 @@
+"""The templates that have a name."""
+
+from __future__ import annotations
+
+DEFAULT = """\
+# Chunking, entities, tagging: the words around, the form of the word, and every other column.
+word[-2..2]
+word[-1] | word[0]
+word[0] | word[1]
+prefix(word, 1..4)
+suffix(word, 1..4)
+shape(word)
+short_shape(word[-1])
+short_shape(word[1])
+extra[-2..2]
+extra[-2] | extra[-1]
+extra[-1] | extra[0]
+extra[0] | extra[1]
+extra[1] | extra[2]
+extra[-2] | extra[-1] | extra[0]
+extra[-1] | extra[0] | extra[1]
+extra[0] | extra[1] | extra[2]
+"""
+
+CHUNKING = """\
+# Words and parts of speech in a window: 19 features a token.
+word[-2..2]
+word[-1] | word[0]
+word[0] | word[1]
+pos[-2..2]
+pos[-2] | pos[-1]
+pos[-1] | pos[0]
+pos[0] | pos[1]
+pos[1] | pos[2]
+pos[-2] | pos[-1] | pos[0]
+pos[-1] | pos[0] | pos[1]
+pos[0] | pos[1] | pos[2]
+"""
+
+POS = """\
+# Parts of speech from words alone: all affixes and the length of three words.
+padding _B _E
+prefix(word[-1..1])
+suffix(word[-1..1])
+length(word[-1..1])
+"""
+
+BUILTIN = {"default": DEFAULT, "chunking": CHUNKING, "pos": POS}

@@ -1,0 +1,183 @@
+"""Where the patterns of a template occur in rows: all tokens at once, by integer codes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from .coding import Codes, Distinct, distinct
+from .functions import Function, apply_all
+from .parsing import Pattern, Term
+from .rows import Rows
+from .template import Template
+
+_ESCAPE = str.maketrans({"\\": "\\\\", "|": "\\|"})
+_LARGEST_KEY = 2**62
+
+
+@dataclass(frozen=True)
+class Table:
+    """The values of a function for each distinct string of a column.
+
+    Attributes
+    ----------
+    values : list of str
+        Distinct.
+    codes : int32 array
+        Numbers of values: those of the first string, then those of the second, and so on.
+    counts : int array or None
+        How many values each string has; None when all have one.
+    """
+
+    values: list[str]
+    codes: np.ndarray
+    counts: np.ndarray | None
+
+
+@dataclass(frozen=True)
+class Found:
+    """The features of one pattern.
+
+    Attributes
+    ----------
+    tokens : int32 array (m,)
+        The token of each occurrence, in increasing order.
+    features : Distinct
+        The different features among the m occurrences.
+    """
+
+    name: str
+    tokens: np.ndarray
+    features: Distinct
+    parts: list[tuple[Table, np.ndarray]]
+
+    def names(self, kept: np.ndarray | None = None) -> Iterator[str]:
+        """The names of the features, or of the kept ones (a mask)."""
+        first = self.features.first if kept is None else self.features.first[kept]
+        if not self.parts:
+            return iter([self.name] * len(first))
+        head = self.name + "="
+        if len(self.parts) == 1:
+            [(table, codes)] = self.parts
+            return (head + table.values[code] for code in codes[first].tolist())
+        strings = [_escaped(table.values, codes[first]) for table, codes in self.parts]
+        return (head + "|".join(values) for values in zip(*strings, strict=True))
+
+
+def _escaped(values: list[str], codes: np.ndarray) -> Iterator[str]:
+    """Strings in which a bar is marked: without that ``a|b`` and ``c`` were ``a`` and ``b|c``."""
+    safe = [
+        value.translate(_ESCAPE) if "|" in value or "\\" in value else value for value in values
+    ]
+    return map(safe.__getitem__, codes.tolist())
+
+
+class Windows:
+    """The rows as a template sees them.
+
+    Strings outside of a sequence have numbers too, after those of the column's values: first the
+    one just before a sequence, then the one before that, and so on; then those after it.
+
+    Parameters
+    ----------
+    rows : Rows
+    template : Template
+        Expanded to the number of columns of the rows.
+    """
+
+    def __init__(self, rows: Rows, template: Template):
+        self.rows = rows
+        self.template = template
+        reach = range(1, template.reach + 1)
+        if template.padding:
+            before, after = template.padding
+            self.outside = [before] * len(reach) + [after] * len(reach)
+        else:
+            self.outside = [f"<-{i}>" for i in reach] + [f"<+{i}>" for i in reach]
+        lengths = np.diff(rows.offsets)
+        self.tokens = np.arange(rows.n_tokens, dtype=np.int32)
+        self.start = np.repeat(rows.offsets[:-1].astype(np.int32), lengths)
+        self.stop = np.repeat(rows.offsets[1:].astype(np.int32), lengths)
+        self._slots: dict[tuple[int, int], np.ndarray] = {}
+        self._tables: dict[tuple[int, tuple[Function, ...]], Table] = {}
+
+    def find(self, pattern: Pattern) -> Found:
+        """All occurrences of a pattern, at least one a token."""
+        tokens = self.tokens
+        parts: list[tuple[Table, np.ndarray]] = []
+        for term in pattern:
+            table, slots = self._table(term), self._slot(term)
+            if len(tokens) != len(slots):
+                slots = slots[tokens]
+            if table.counts is not None:
+                repeat, slots = _every_value(table.counts, slots)
+                tokens = tokens[repeat]
+                parts = [(other, codes[repeat]) for other, codes in parts]
+            parts.append((table, table.codes[slots]))
+        key, size = _combine(parts, len(tokens))
+        return Found(self.template.name(pattern), tokens, distinct(key, size), parts)
+
+    def _slot(self, term: Term) -> np.ndarray:
+        """The number of the string at an offset from each token."""
+        place = (term.column, term.offset)
+        if place not in self._slots:
+            column = self.rows.columns[term.column]
+            target = self.tokens + np.int32(term.offset)
+            if term.offset == 0:
+                slots = column.codes
+            elif term.offset < 0:
+                beyond = self.start - target
+                number = np.int32(len(column.values) - 1) + beyond
+                slots = np.where(beyond > 0, number, column.codes[np.maximum(target, 0)])
+            else:
+                beyond = target - self.stop
+                number = np.int32(len(column.values) + self.template.reach) + beyond
+                inside = column.codes[np.minimum(target, len(target) - 1)]
+                slots = np.where(beyond >= 0, number, inside)
+            self._slots[place] = slots
+        return self._slots[place]
+
+    def _table(self, term: Term) -> Table:
+        """The values of the term's functions for each string of its column."""
+        key = (term.column, term.functions)
+        if key not in self._tables:
+            strings = self.rows.columns[term.column].values
+            results = [apply_all(term.functions, string) for string in strings]
+            # A place outside has no letters to look at, unless the template gives it a word.
+            functions = term.functions if self.template.padding else ()
+            results += [apply_all(functions, string) for string in self.outside]
+            self._tables[key] = _tabulate(results)
+        return self._tables[key]
+
+
+def _tabulate(results: list[list[str]]) -> Table:
+    counts = np.fromiter(map(len, results), np.int64, len(results))
+    index = Codes()
+    codes = index.encode((value for result in results for value in result), int(counts.sum()))
+    return Table(list(index), codes, None if (counts == 1).all() else counts)
+
+
+def _every_value(counts: np.ndarray, slots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """For strings with several values: which entry each value belongs to, and its place."""
+    starts = np.cumsum(counts) - counts
+    here = counts[slots]
+    repeat = np.repeat(np.arange(len(slots), dtype=np.int32), here)
+    begins = starts[slots] - (np.cumsum(here) - here)
+    return repeat, begins[repeat] + np.arange(len(repeat))
+
+
+def _combine(parts: list[tuple[Table, np.ndarray]], n: int) -> tuple[np.ndarray, int]:
+    """One number for the values of all terms together, and a bound of these numbers."""
+    if len(parts) == 1:
+        [(table, codes)] = parts
+        return codes, len(table.values)
+    key, size = np.zeros(n, np.int64), 1
+    for table, codes in parts:
+        if size * len(table.values) > _LARGEST_KEY:
+            found = distinct(key, size)
+            key, size = found.inverse.astype(np.int64), len(found.first)
+        key = key * len(table.values) + codes
+        size *= len(table.values)
+    return key, size

@@ -1,0 +1,219 @@
+"""Files in CoNLL format: one token a line with its columns, a blank line after each sequence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
+from typing import Any
+
+import numpy as np
+
+from ..errors import DataError
+from ..features.coding import Codes, cut
+from ..features.rows import Column, Rows
+from .atomic import write_lines_atomic
+from .sources import display_name, line_blocks, open_source
+
+_DOCUMENT = b"-DOCSTART-"
+
+
+def read_conll(path: Any, label: int | None = -1) -> tuple[Rows, list[list[str]] | None]:
+    """Read tokens and their labels from a file in CoNLL format.
+
+    Columns are separated by blanks or tabs, sequences by one or more blank lines. Lines that
+    begin with ``-DOCSTART-`` are left out.
+
+    Parameters
+    ----------
+    path : str, path or binary file object
+        ``"-"`` is standard input. Gzip is recognised by content, whatever the name.
+    label : int or None
+        The column with the labels, from the end if negative; None if the file has no labels.
+
+    Returns
+    -------
+    rows : Rows
+        Used like a list of sequences, each a list of tuples of str: the other columns.
+    labels : list of lists of str, or None
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, or a line is wrong; the message names file and line.
+    """
+    name = display_name(path)
+    reader = _Reader(name)
+    with open_source(path) as stream:
+        for first, lines in line_blocks(stream):
+            reader.add(lines, first)
+    columns, offsets = reader.finish()
+    if label is None:
+        return Rows(columns, offsets), None
+    if not -len(columns) <= label < len(columns):
+        raise DataError(
+            f"there is no column {label} for the labels: tokens have {len(columns)} columns, "
+            f"numbered from 0 to {len(columns) - 1}, or from -1 down to {-len(columns)}",
+            path=name,
+        )
+    if len(columns) == 1:
+        raise DataError(
+            "has one column only, which cannot be labels and words; read it with label=None", name
+        )
+    labels = columns.pop(label).strings()
+    return Rows(columns, offsets), list(cut(labels, offsets))
+
+
+class _Reader:
+    """Collects the columns of a file block by block, as codes: a file repeats few strings."""
+
+    def __init__(self, name: str):
+        self.name = name
+        self.width = 0
+        self.first_line = 0
+        self.n_tokens = 0
+        self.ends: list[np.ndarray] = [np.zeros(1, np.int64)]
+        self.index: list[Codes] = []
+        self.values: list[list[str]] = []
+        self.codes: list[list[np.ndarray]] = []
+
+    def add(self, lines: list[bytes], first: int) -> None:
+        """Take in a block of lines, the first of them with its number."""
+        # Bytes are split at ASCII blanks only: other blanks of Unicode may be part of a word.
+        split = [line.split() for line in lines]
+        split = [[] if parts and parts[0] == _DOCUMENT else parts for parts in split]
+        widths = np.fromiter(map(len, split), np.int64, len(split))
+        tokens = np.flatnonzero(widths)
+        if not tokens.size:
+            return
+        if not self.width:
+            self._begin(int(widths[tokens[0]]), first + int(tokens[0]))
+        wrong = tokens[widths[tokens] != self.width]
+        if wrong.size:
+            raise self._wrong_width(split[wrong[0]], first + int(wrong[0]))
+        flat = list(chain.from_iterable(split))
+        for number in range(self.width):
+            self._encode(number, flat[number :: self.width], first + tokens)
+        blank = widths == 0
+        self.ends.append(self.n_tokens + np.cumsum(~blank)[blank])
+        self.n_tokens += tokens.size
+
+    def finish(self) -> tuple[list[Column], np.ndarray]:
+        """The columns and offsets of the whole file."""
+        if not self.n_tokens:
+            raise DataError(
+                "holds no tokens; write one a line with its columns, and a blank line after each "
+                "sequence",
+                path=self.name,
+            )
+        columns = [
+            Column(values, np.concatenate(codes))
+            for values, codes in zip(self.values, self.codes, strict=True)
+        ]
+        ends = np.concatenate([*self.ends, [self.n_tokens]])
+        return columns, np.unique(ends)  # blank lines in a row end the same sequence
+
+    def _begin(self, width: int, line: int) -> None:
+        self.width, self.first_line = width, line
+        self.index = [Codes() for _ in range(width)]
+        self.values = [[] for _ in range(width)]
+        self.codes = [[] for _ in range(width)]
+
+    def _encode(self, number: int, column: list[bytes], lines: np.ndarray) -> None:
+        index, values = self.index[number], self.values[number]
+        self.codes[number].append(index.encode(column, len(column)))
+        for string in islice(index, len(values), None):
+            try:
+                values.append(string.decode())
+            except UnicodeDecodeError as error:
+                shown = string.decode(errors="backslashreplace")
+                raise DataError(
+                    f"column {number}, '{shown}', is not UTF-8; convert the file, for example "
+                    "with: iconv -f latin1 -t utf-8",
+                    path=self.name,
+                    line=int(lines[column.index(string)]),
+                ) from error
+
+    def _wrong_width(self, parts: list[bytes], line: int) -> DataError:
+        return DataError(
+            f"{len(parts)} columns, where the first token (line {self.first_line}) has "
+            f"{self.width}; give every token the same columns, and end sequences by blank lines",
+            path=self.name,
+            line=line,
+        )
+
+
+def conll_lines(rows: Any, *labels: Any, separator: str = " ") -> Iterator[str]:
+    """The lines of a CoNLL file, for `write_lines_atomic`.
+
+    Parameters
+    ----------
+    rows : Rows or list of sequences of tokens
+    *labels : lists of sequences of labels
+        Columns to add at the end, such as the true and the predicted labels.
+    separator : str
+        Between columns.
+
+    Yields
+    ------
+    str
+        Lines without line ends; an empty one between two sequences.
+
+    Raises
+    ------
+    DataError
+        If labels do not fit the rows, or something to be written is empty or has blanks in it.
+
+    Examples
+    --------
+    >>> list(conll_lines([[("a", "DT"), ("dog", "NN")], [("yes", "UH")]], [["B", "I"], ["O"]]))
+    ['a DT B', 'dog NN I', '', 'yes UH O']
+    """
+    rows = Rows.of(rows)
+    for column in rows.columns:
+        _check_strings(column.values)
+    for number, column in enumerate(labels):
+        if len(column) != len(rows):
+            raise DataError(
+                f"label column {number} has {len(column)} sequences, the rows have {len(rows)}"
+            )
+    return _lines(rows, labels, separator)
+
+
+def _lines(rows: Rows, labels: tuple[Any, ...], separator: str) -> Iterator[str]:
+    written: set[str] = set()
+    for i, (tokens, *extra) in enumerate(zip(rows, *labels, strict=True)):
+        columns = [list(map(str, column)) for column in extra]
+        for number, column in enumerate(columns):
+            if len(column) != len(tokens):
+                raise DataError(
+                    f"sequence {i} has {len(tokens)} tokens, but {len(column)} labels in label "
+                    f"column {number}"
+                )
+            if not written.issuperset(column):
+                _check_strings(column)
+                written.update(column)
+        if i:
+            yield ""
+        for token, *last in zip(tokens, *columns, strict=True):
+            yield separator.join((*token, *last))
+
+
+def _check_strings(strings: Iterable[str]) -> None:
+    """Refuse what would be read back as no column, or as two."""
+    for string in strings:
+        content = string.encode(errors="replace")
+        if content.split() != [content]:
+            raise DataError(
+                f"{string!r} cannot be written in a column: it is empty or has blanks in it"
+            )
+
+
+def write_conll(path: Any, rows: Any, *labels: Any, separator: str = " ") -> None:
+    """Write a CoNLL file, complete or not at all; see `conll_lines` for the parameters.
+
+    Parameters
+    ----------
+    path : str or path
+        ``"-"`` is standard output.
+    """
+    write_lines_atomic(path, conll_lines(rows, *labels, separator=separator))

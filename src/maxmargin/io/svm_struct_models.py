@@ -1,0 +1,172 @@
+"""Models of SVM-struct as estimators, and estimators as models of SVM-struct."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import ModelFileError
+from ..result import Result, Status
+from .hmm import MAX_TAG
+from .svm_struct import MAX_WEIGHTS, StructModel, read_svm_struct, write_svm_struct
+
+#: A path through a class that the estimator does not know must lose against every other path.
+FORBIDDEN = 1e6
+
+
+def load_svm_struct(path: Any) -> Any:
+    """An estimator from a model file of SVM-HMM V3.10 or SVM-multiclass V2.20.
+
+    Parameters
+    ----------
+    path : str, path or binary file object
+        Plain or gzip.
+
+    Returns
+    -------
+    ChainSVC or MulticlassSVC
+        Ready to predict. Its classes are the integers 1..K, its weights those of the file.
+        ``result_`` holds no certificate: its bounds are 0 and infinity.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is damaged, or holds what maxmargin cannot use.
+    """
+    model = read_svm_struct(path)
+    if model.transition is None:
+        return _multiclass(model, path)
+    return _chain(model)
+
+
+def _multiclass(model: StructModel, path: Any) -> Any:
+    from ..estimators import MulticlassSVC
+
+    K = len(model.classes)
+    if K < 2:
+        raise ModelFileError(f"{path}: has one class: there is nothing to predict")
+    clf = MulticlassSVC(loss=squared_differences(K) if model.loss == 1 else "zero-one")
+    return _fitted(clf, model, model.emission.T.ravel())
+
+
+def _chain(model: StructModel) -> Any:
+    from ..estimators import ChainSVC
+
+    clf = ChainSVC(loss="zero-one" if model.loss == 0 else "hamming")
+    clf._reader = None  # features are columns, not names
+    clf.feature_names_ = None
+    return _fitted(clf, model, chain_weights(model))
+
+
+def _fitted(clf: Any, model: StructModel, w: np.ndarray) -> Any:
+    clf.classes_ = model.classes
+    clf.n_features_in_ = model.emission.shape[1]
+    clf._set_weights(w)
+    # Nothing is known of the training, so the certificate is the one that is always true.
+    clf.result_ = Result(
+        w=w, primal=np.inf, dual=0.0, gap=np.inf, status=Status.IMPORTED, n_iter=0, n_oracle=0,
+        time=0.0,
+    )  # fmt: skip
+    clf.n_iter_ = 0
+    return clf
+
+
+def chain_weights(model: StructModel) -> np.ndarray:
+    """The weights in the order of ``problems.chain``: emissions by feature, then transitions."""
+    assert model.transition is not None
+    return np.concatenate([model.emission.T.ravel(), model.transition.ravel()])
+
+
+def squared_differences(K: int) -> np.ndarray:
+    """The cost matrix (K, K) of SVM-multiclass's ``-l 1``."""
+    classes = np.arange(K, dtype=np.float64)
+    return (classes[:, None] - classes[None, :]) ** 2
+
+
+def save_svm_struct(clf: Any, path: Any) -> None:
+    """Write a fitted estimator as a model file of SVM-HMM V3.10 or SVM-multiclass V2.20.
+
+    The weights are written as they are. Column j of the features becomes the feature j + 1. A
+    class number below the largest that the estimator does not know becomes a class of zero weights
+    in the file; in a chain, transitions from and to it are forbidden by large negative weights.
+
+    Parameters
+    ----------
+    clf : ChainSVC or MulticlassSVC
+        With integers >= 1 as labels, and nothing that SVM-struct does not have: an intercept,
+        weights for the start and the end of a sequence, a mask of transitions.
+    path : str or path
+
+    Raises
+    ------
+    ModelFileError
+        If SVM-struct has no such model, or the file cannot be written.
+    """
+    from sklearn.utils.validation import check_is_fitted
+
+    check_is_fitted(clf)
+    kind = type(clf).__name__
+    if kind not in ("ChainSVC", "MulticlassSVC"):
+        raise ModelFileError(f"SVM-struct has no {kind}: only ChainSVC and MulticlassSVC")
+    (_check_chain if kind == "ChainSVC" else _check_multiclass)(clf)
+    rows = _rows(clf.classes_)
+    K = int(rows.max()) + 1
+    d = clf.coef_.shape[1]
+    if K * max(d, K) > MAX_WEIGHTS:
+        raise ModelFileError(f"the label {K} with {d} features is too large for SVM-struct")
+    emission = np.zeros((K, d))
+    emission[rows] = clf.coef_
+    transition = _transitions(clf.transition_, rows, K) if kind == "ChainSVC" else None
+    write_svm_struct(StructModel(emission, transition, _loss(clf, K, rows)), path)
+
+
+def _check_chain(clf: Any) -> None:
+    if clf.start_.any() or clf.stop_.any():
+        raise ModelFileError(
+            "SVM-HMM has no weights for the start and the end of a sequence: train with "
+            "start_stop=False"
+        )
+    if clf.transitions is not None:
+        raise ModelFileError("SVM-HMM has no mask of transitions: train with transitions=None")
+
+
+def _check_multiclass(clf: Any) -> None:
+    if clf.intercept_.any():
+        raise ModelFileError(
+            "SVM-multiclass has no intercept: train with fit_intercept=False, on data with a "
+            "constant feature if need be"
+        )
+
+
+def _rows(classes: np.ndarray) -> np.ndarray:
+    """The rows of the file's weights that belong to the classes."""
+    labels = classes.tolist()
+    for label in labels:
+        if type(label) is not int or not 1 <= label <= MAX_TAG:
+            raise ModelFileError(
+                f"the label {label!r} is no integer >= 1: SVM-struct has no other labels"
+            )
+    return np.array(labels, np.int64) - 1
+
+
+def _transitions(known: np.ndarray, rows: np.ndarray, K: int) -> np.ndarray:
+    """Transition weights (K, K).
+
+    With zeros, a class that the estimator does not know would be the way round transitions of
+    negative weight, and so be predicted.
+    """
+    transition = np.full((K, K), -FORBIDDEN * (1.0 + np.abs(known).max(initial=0.0)))
+    transition[np.ix_(rows, rows)] = known
+    return transition
+
+
+def _loss(clf: Any, K: int, rows: np.ndarray) -> int:
+    """The number of the loss in the file; it is used to report errors, not to predict."""
+    chain = type(clf).__name__ == "ChainSVC"
+    if isinstance(clf.loss, str):
+        return int(chain and clf.loss == "hamming")
+    squared = squared_differences(K)[np.ix_(rows, rows)]
+    if not chain and np.array_equal(np.asarray(clf.loss, np.float64), squared):
+        return 1
+    raise ModelFileError("SVM-struct does not have this loss: only the standard ones can be kept")

@@ -1,0 +1,77 @@
+"""Precision, recall and F1 from three counts of each label or each type of entity."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How often each name was there, was predicted, and both.
+
+    Attributes
+    ----------
+    names : list
+        Labels, or types of entities.
+    correct, found, support : int arrays (k,)
+        Correct predictions, all predictions, and true occurrences of each name.
+    """
+
+    names: list[Any]
+    correct: np.ndarray
+    found: np.ndarray
+    support: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @property
+    def precision(self) -> np.ndarray:
+        """Part of the predictions that are correct; 0 where there are none."""
+        return self.correct / np.maximum(self.found, 1)
+
+    @property
+    def recall(self) -> np.ndarray:
+        """Part of the true occurrences that are found; 0 where there are none."""
+        return self.correct / np.maximum(self.support, 1)
+
+    @property
+    def f1(self) -> np.ndarray:
+        """Harmonic means of precision and recall."""
+        return 2 * self.correct / np.maximum(self.found + self.support, 1)
+
+    @property
+    def overall(self) -> Self:
+        """All names counted as one: the micro average."""
+        sums = (np.array([a.sum()]) for a in (self.correct, self.found, self.support))
+        return type(self)(["overall"], *sums)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One dict for each name, of plain Python numbers."""
+        columns = (self.precision, self.recall, self.f1, self.correct, self.found, self.support)
+        keys = ("name", "precision", "recall", "f1", "correct", "found", "support")
+        values = zip(*(column.tolist() for column in columns), strict=True)
+        return [
+            dict(zip(keys, (plain(name), *row), strict=True))
+            for name, row in zip(self.names, values, strict=True)
+        ]
+
+    def __str__(self) -> str:
+        width = max([5, *(len(str(name)) for name in self.names)])
+        lines = [f"{'label':<{width}}  precision   recall       F1  support"]
+        lines += [
+            f"{name!s:<{width}}  {100 * p:8.2f}%  {100 * r:6.2f}%  {100 * f:7.2f}  {n:7d}"
+            for name, p, r, f, n in zip(
+                self.names, self.precision, self.recall, self.f1, self.support, strict=True
+            )
+        ]
+        return "\n".join(lines)
+
+
+def plain(label: Any) -> Any:
+    """A label as JSON can hold it: unusual ones become text."""
+    label = label.item() if isinstance(label, np.generic) else label
+    return label if label is None or isinstance(label, str | int | float | bool) else str(label)

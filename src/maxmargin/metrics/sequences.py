@@ -1,0 +1,243 @@
+"""Predicted sequences against the true ones, counted once: all numbers come from these counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from ..errors import DataError
+from .chunks import NO_TYPE, are_chunk_labels, find_chunks, split_labels
+from .counts import Counts, plain
+from .inputs import all_labels, as_list, check_lengths
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class SequenceEvaluation:
+    """Counts of predicted sequences; ``print`` shows what ``conlleval`` prints, and a line more.
+
+    Attributes
+    ----------
+    labels : list
+        The labels of the model, then all others that occur.
+    n_known : int
+        How many of ``labels`` are the model's.
+    confusion : int array (k, k)
+        ``confusion[t, p]`` tokens of label t were given label p.
+    n_sequences, n_exact : int
+        Sequences, and those without any error.
+    entities : Counts or None
+        Entities of each type, by the rules of ``conlleval``; None when the labels are no chunk tags
+        (strings, of which at least one begins with ``B-``, ``I-``, ``E-`` or ``S-``).
+
+    Examples
+    --------
+    >>> print(SequenceEvaluation.of([["B-NP", "I-NP", "O"]], [["B-NP", "O", "O"]]))
+    processed 3 tokens with 1 phrases; found: 1 phrases; correct: 0.
+    accuracy:  66.67%; precision:   0.00%; recall:   0.00%; FB1:   0.00
+                   NP: precision:   0.00%; recall:   0.00%; FB1:   0.00  1
+    sequences: 1; without error: 0 (0.00%)
+    """
+
+    labels: list[Any]
+    n_known: int
+    confusion: np.ndarray
+    n_sequences: int
+    n_exact: int
+    entities: Counts | None
+
+    @classmethod
+    def of(
+        cls,
+        truth: Iterable[Sequence[Any]],
+        predicted: Iterable[Sequence[Any]],
+        classes: Iterable[Any] | None = None,
+    ) -> Self:
+        """Count.
+
+        Parameters
+        ----------
+        truth, predicted : lists of sequences of labels
+            Labels are of any hashable type.
+        classes : iterable of labels, optional
+            The labels that the model knows; all that occur by default.
+
+        Raises
+        ------
+        DataError
+            If the lengths of two sequences, or the numbers of sequences, disagree.
+        """
+        there, given = [as_list(y) for y in truth], [as_list(y) for y in predicted]
+        offsets = check_lengths(there, given)
+        flat = list(chain(*there)), list(chain(*given))
+        labels, n_known = all_labels(flat, classes)
+        number = {label: k for k, label in enumerate(labels)}
+        true, guess = (np.fromiter(map(number.__getitem__, y), np.intp, len(y)) for y in flat)
+        k = len(labels)
+        confusion = np.bincount(true * k + guess, minlength=k * k).reshape(k, k)
+        wrong = np.concatenate([[0], np.cumsum(true != guess)])[offsets]
+        n_exact = int((np.diff(wrong) == 0).sum())
+        entities = _count_entities(labels, true, guess, offsets)
+        return cls(labels, n_known, confusion, len(there), n_exact, entities)
+
+    @property
+    def n_tokens(self) -> int:
+        """Number of tokens."""
+        return int(self.confusion.sum())
+
+    @property
+    def n_correct(self) -> int:
+        """Number of tokens that are right."""
+        return int(self.confusion.trace())
+
+    @property
+    def n_unseen(self) -> int:
+        """Number of tokens whose true label the model does not know."""
+        return int(self.confusion[self.n_known :].sum())
+
+    @property
+    def accuracy(self) -> float:
+        """Part of the tokens that are right; 0 when there are none."""
+        return self.n_correct / max(self.n_tokens, 1)
+
+    @property
+    def sequence_accuracy(self) -> float:
+        """Part of the sequences that are right as a whole; 0 when there are none."""
+        return self.n_exact / max(self.n_sequences, 1)
+
+    @property
+    def tokens(self) -> Counts:
+        """Tokens of each label."""
+        found, support = self.confusion.sum(axis=0), self.confusion.sum(axis=1)
+        return Counts(self.labels, self.confusion.diagonal(), found, support)
+
+    @property
+    def precision(self) -> float | None:
+        """Part of the entities found that are correct."""
+        return None if self.entities is None else float(self.entities.overall.precision[0])
+
+    @property
+    def recall(self) -> float | None:
+        """Part of the true entities that are found."""
+        return None if self.entities is None else float(self.entities.overall.recall[0])
+
+    @property
+    def f1(self) -> float | None:
+        """Harmonic mean of the entities' precision and recall."""
+        return None if self.entities is None else float(self.entities.overall.f1[0])
+
+    def errors(self, n: int | None = None) -> list[tuple[Any, Any, int]]:
+        """The n most frequent errors, ``(true label, predicted label, tokens)``; all by default."""
+        counts = self.confusion - np.diag(self.confusion.diagonal())
+        t, p = np.nonzero(counts)
+        order = np.argsort(-counts[t, p], kind="stable")[:n]
+        return [
+            (self.labels[i], self.labels[j], int(counts[i, j]))
+            for i, j in zip(t[order], p[order], strict=True)
+        ]
+
+    def plot(self, path: str | Path | None = None) -> Figure:
+        """Draw the confusion of labels; see ``maxmargin.report.confusion``."""
+        from ..report.confusion import plot_confusion
+
+        return plot_confusion(self.labels, self.confusion, path)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All numbers, as JSON can hold them."""
+        entities = None
+        if self.entities is not None:
+            entities = {"overall": self.entities.overall.rows()[0], "types": self.entities.rows()}
+        return {
+            "n_sequences": self.n_sequences,
+            "n_exact": self.n_exact,
+            "sequence_accuracy": self.sequence_accuracy,
+            "n_tokens": self.n_tokens,
+            "n_correct": self.n_correct,
+            "n_unseen": self.n_unseen,
+            "accuracy": self.accuracy,
+            "entities": entities,
+            "labels": self.tokens.rows(),
+            "errors": [[plain(t), plain(p), n] for t, p, n in self.errors()],
+        }
+
+    def __str__(self) -> str:
+        lines = self._entity_lines() if self.entities is not None else self._token_lines()
+        exact = f"{self.n_exact} ({100 * self.sequence_accuracy:.2f}%)"
+        lines.append(f"sequences: {self.n_sequences}; without error: {exact}")
+        if self.n_unseen:
+            lines.append(f"tokens with a label that the model does not know: {self.n_unseen}")
+        return "\n".join(lines)
+
+    def _token_lines(self) -> list[str]:
+        head = f"processed {self.n_tokens} tokens; correct: {self.n_correct}."
+        return [head, f"accuracy: {100 * self.accuracy:6.2f}%", str(self.tokens)]
+
+    def _entity_lines(self) -> list[str]:
+        """What ``conlleval`` prints."""
+        assert self.entities is not None
+        overall = self.entities.overall
+        phrases, found, correct = overall.support[0], overall.found[0], overall.correct[0]
+        return [
+            f"processed {self.n_tokens} tokens with {phrases} phrases; "
+            f"found: {found} phrases; correct: {correct}.",
+            f"accuracy: {100 * self.accuracy:6.2f}%; {_scores(overall.rows()[0])}",
+            *(f"{row['name']:>17}: {_scores(row)}  {row['found']}" for row in self.entities.rows()),
+        ]
+
+
+def token_accuracy(truth: Iterable[Sequence[Any]], predicted: Iterable[Sequence[Any]]) -> float:
+    """Part of the tokens that are right."""
+    return SequenceEvaluation.of(truth, predicted).accuracy
+
+
+def sequence_accuracy(truth: Iterable[Sequence[Any]], predicted: Iterable[Sequence[Any]]) -> float:
+    """Part of the sequences that are right as a whole."""
+    return SequenceEvaluation.of(truth, predicted).sequence_accuracy
+
+
+def entity_f1(truth: Iterable[Sequence[Any]], predicted: Iterable[Sequence[Any]]) -> float:
+    """F1 of the entities of all types together, as ``conlleval`` counts them.
+
+    Raises
+    ------
+    DataError
+        If the labels are no chunk tags.
+    """
+    f1 = SequenceEvaluation.of(truth, predicted).f1
+    if f1 is None:
+        raise DataError("no label is a chunk tag such as 'B-NP': there are no entities to count")
+    return f1
+
+
+def _scores(row: dict[str, Any]) -> str:
+    precision, recall, f1 = (100 * row[key] for key in ("precision", "recall", "f1"))
+    return f"precision: {precision:6.2f}%; recall: {recall:6.2f}%; FB1: {f1:6.2f}"
+
+
+def _count_entities(
+    labels: list[Any], true: np.ndarray, guess: np.ndarray, offsets: np.ndarray
+) -> Counts | None:
+    """Entities of each type that occurs; None when the labels are no chunk tags."""
+    if not are_chunk_labels(labels):
+        return None
+    tags, kinds, types = split_labels(labels)
+    no_type = types.index(NO_TYPE)
+    true_chunks, found = (find_chunks(tags[y], kinds[y], offsets, no_type) for y in (true, guess))
+    # No two entities of a sequence share a start, so starts tell which to compare.
+    _, i, j = np.intersect1d(
+        true_chunks.start, found.start, assume_unique=True, return_indices=True
+    )
+    same = (true_chunks.stop[i] == found.stop[j]) & (true_chunks.kind[i] == found.kind[j])
+    correct, n_found, support = (
+        np.bincount(kind, minlength=len(types))
+        for kind in (true_chunks.kind[i][same], found.kind, true_chunks.kind)
+    )
+    seen = np.flatnonzero(n_found + support)
+    return Counts([types[k] for k in seen], correct[seen], n_found[seen], support[seen])

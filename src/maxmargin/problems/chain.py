@@ -1,0 +1,266 @@
+"""First-order chains: a label for each token, scored by its features and by its neighbour.
+
+w holds, in this order: d * K emission weights, feature by feature (feature-major); K * K
+transition weights ``[from, to]``; K weights of the first label and K of the last, if wanted.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from ..errors import DataError
+from ..linalg import Rows, pack_rows, read_only, row_write_both, rows_scores
+from ..problem import MARGIN, PREDICT, SLACK, KernelProblem, Kernels, Pack
+from ..sequences import check_finite, stack_sequences
+from .multiclass import check_cost
+from .viterbi import count_errors, trace_errors, viterbi
+
+#: Kinds of loss: a sum over the tokens, or 1 for a sequence with any error.
+HAMMING, ZERO_ONE = 0, 1
+
+
+#: Rows are treated as dense from this part of non-zeros on.
+DENSE = 0.4
+
+
+class ChainData(NamedTuple):
+    """Packed sequences.
+
+    ``cost[t, k]`` times ``weight`` of a token is the loss of saying k where t is true; ``barrier``
+    is added to the transition weights, to those of the first label and to those of the last:
+    0, or -inf where a mask forbids.
+    """
+
+    rows: Rows
+    offsets: np.ndarray
+    y: np.ndarray
+    weight: np.ndarray
+    cost: np.ndarray
+    barrier: np.ndarray
+    n_features: int
+    kind: int
+    ends: int
+
+
+@njit(nogil=True)
+def decode(data, w, i, mode, y, work):
+    """Viterbi over the scores of the tokens; where errors must be counted, with a count."""
+    lo, K, L = data.offsets[i], data.cost.shape[0], len(y)
+    if L == 0:
+        return
+    T, s = work[: K * K + 2 * K], work[K * K + 2 * K : K * K + 2 * K + L * K]
+    work = work[K * K + 2 * K + L * K :]
+    set_transitions(data, w, K, T)
+    for e in range(L * K):
+        s[e] = 0.0
+    rows_scores(data.rows, lo, L, w, K, s)
+    if mode == PREDICT:
+        viterbi(s, T, K, L, y, work)
+    elif mode == MARGIN and data.kind == HAMMING:
+        augmented, best = work[: L * K], work[L * K :]
+        for t in range(L):
+            cost, weight = data.cost[data.y[lo + t]], data.weight[lo + t]
+            scores, higher = s[t * K : t * K + K], augmented[t * K : t * K + K]
+            for k in range(K):
+                higher[k] = scores[k] + weight * cost[k]
+        viterbi(augmented, T, K, L, y, best)
+    else:
+        decode_by_count(data, lo, mode, s, T, K, L, y, work)
+
+
+@njit(nogil=True)
+def set_transitions(data, w, K, T):
+    """T = transition weights with their barriers, then those of the first and the last label."""
+    weights = w[data.n_features * K :]
+    n = K * K + 2 * K if data.ends else K * K
+    for e in range(n):
+        T[e] = weights[e] + data.barrier[e]
+    for e in range(n, K * K + 2 * K):
+        T[e] = data.barrier[e]
+
+
+@njit(nogil=True)
+def decode_by_count(data, lo, mode, s, T, K, L, y, work):
+    """The best sequence for each number of errors, and then the best of these.
+
+    Slack rescaling, ``c (1 - (score of the truth - score))``, is no sum over the tokens, but it is
+    largest at the highest score among the sequences with c errors.
+    """
+    errors, best = work[: L * K], work[L * K :]
+    total = 0.0
+    truth = T[K * K + data.y[lo]] + T[K * K + K + data.y[lo + L - 1]]
+    for t in range(L):
+        now, worst = data.y[lo + t], 0.0
+        for k in range(K):
+            errors[t * K + k] = data.weight[lo + t] * data.cost[now, k]
+            worst = max(worst, errors[t * K + k])
+        total += worst
+        truth += s[t * K + now]
+        if t > 0:
+            truth += T[data.y[lo + t - 1] * K + now]
+    most = min(int(total), 1) if data.kind == ZERO_ONE else int(total)
+    count_errors(s, T, K, L, errors, most, best)
+    value, count, last = 0.0, -1, 0
+    for c in range(mode == SLACK, most + 1):  # without errors slack rescaling gives 0
+        for k in range(K):
+            margin = truth - best[((L - 1) * (most + 1) + c) * K + k] - T[K * K + K + k]
+            found = c * (1.0 - margin) if mode == SLACK else c - margin
+            if found > value:
+                value, count, last = found, c, k
+    if count < 0:
+        for t in range(L):
+            y[t] = data.y[lo + t]
+    else:
+        trace_errors(T, K, L, errors, most, count, last, y, best)
+
+
+@njit(nogil=True)
+def loss(data, i, y):
+    """The weighted number of wrong labels, or whether there is any."""
+    lo = data.offsets[i]
+    total = 0.0
+    for t in range(len(y)):
+        total += data.weight[lo + t] * data.cost[data.y[lo + t], y[t]]
+    if data.kind == ZERO_ONE:
+        return 1.0 if total > 0 else 0.0
+    return total
+
+
+@njit(nogil=True)
+def delta(data, i, y, z, idx, val):
+    """phi(x, y) - phi(x, z): tokens and transitions at which the two differ."""
+    lo, K, L = data.offsets[i], data.cost.shape[0], len(y)
+    base = data.n_features * K
+    nnz = 0
+    for t in range(L):
+        same = y[t] == z[t]
+        if not same:
+            nnz = row_write_both(data.rows, lo + t, K, y[t], z[t], idx, val, nnz)
+        if t > 0 and not (same and y[t - 1] == z[t - 1]):
+            idx[nnz], val[nnz] = base + y[t - 1] * K + y[t], 1.0
+            idx[nnz + 1], val[nnz + 1] = base + z[t - 1] * K + z[t], -1.0
+            nnz += 2
+    if data.ends and L > 0:
+        base += K * K
+        for t in (0, L - 1):
+            if y[t] != z[t]:
+                idx[nnz], val[nnz] = base + y[t], 1.0
+                idx[nnz + 1], val[nnz + 1] = base + z[t], -1.0
+                nnz += 2
+            base += K
+    return nnz
+
+
+@njit(nogil=True)
+def margin(data, i, y, z, work):
+    """<w, phi(x, y) - phi(x, z)> from the transition and token scores that decode has computed."""
+    K, L = data.cost.shape[0], len(y)
+    T, s = work, work[K * K + 2 * K :]
+    total = 0.0
+    for t in range(L):
+        total += s[t * K + y[t]] - s[t * K + z[t]]
+        if t > 0:
+            total += T[y[t - 1] * K + y[t]] - T[z[t - 1] * K + z[t]]
+    if L > 0:
+        first, last = T[K * K :], T[K * K + K :]
+        total += first[y[0]] - first[z[0]] + last[y[L - 1]] - last[z[L - 1]]
+    return total
+
+
+class Chain(KernelProblem):
+    """Sequences of labels 0..n_classes-1.
+
+    Parameters
+    ----------
+    n_classes : int
+    loss : {"hamming", "zero-one"}
+    cost : array (n_classes, n_classes), optional
+        What saying k costs where t is true, with the Hamming loss; 0/1 by default.
+    allowed : bool array (n_classes + 2, n_classes), optional
+        Which transitions ``[from, to]`` may occur, and in the last two rows which first and which
+        last labels.
+    ends : bool
+        Weights of their own for the first and the last label.
+    """
+
+    kernels = Kernels(decode, globals()["loss"], delta, margin)
+    cache = 10
+
+    def __init__(
+        self,
+        n_classes: int,
+        loss: str = "hamming",
+        cost: Any = None,
+        allowed: Any = None,
+        ends: bool = False,
+    ):
+        if loss not in ("hamming", "zero-one"):
+            raise DataError(f"loss is 'hamming' or 'zero-one', got {loss!r}")
+        self.n_classes = n_classes
+        self.kind = HAMMING if loss == "hamming" else ZERO_ONE
+        self.cost = check_cost(cost, n_classes)
+        self.allowed = np.ones((n_classes + 2, n_classes), bool) if allowed is None else allowed
+        self.ends = bool(ends)
+
+    def dim(self, d: int) -> int:
+        """Length of w for d features."""
+        K = self.n_classes
+        return d * K + K * K + (2 * K if self.ends else 0)
+
+    def pack(self, X: Any, Y: Any = None, sample_weight: np.ndarray | None = None) -> Pack:
+        """Pack sequences X of feature rows with class numbers Y, one sequence for each of X."""
+        X = stack_sequences(X)
+        check_finite(X)
+        n, total = len(X), X.matrix.shape[0]
+        y = np.zeros(total, np.int16) if Y is None else np.concatenate([*Y, np.zeros(0, int)])
+        truth, offsets = read_only(y, np.int16), read_only(X.offsets, np.int64)
+        rows = pack_rows(sparse_if_it_pays(X.matrix))
+        tokens = np.ones(total) if X.weight is None else X.weight
+        barrier = np.where(self.allowed, 0.0, -np.inf).ravel()
+        starts = rows.indptr[X.offsets]
+        lengths = X.lengths
+        return Pack(
+            data=ChainData(
+                rows, offsets, truth, read_only(tokens, np.float64), self.cost,
+                read_only(barrier, np.float64), X.n_features, self.kind, int(self.ends),
+            ),
+            offsets=offsets,
+            truth=truth,
+            dim=self.dim(X.n_features),
+            width=int((2 * np.diff(starts) + 2 * lengths).max(initial=0)) + 4,
+            weight=read_only(np.ones(n) if sample_weight is None else sample_weight, np.float64),
+        )  # fmt: skip
+
+    def work(self, pack: Pack, mode: int) -> int:
+        """Floats that decode needs; slack rescaling counts errors, so these must be whole."""
+        K, lengths = self.n_classes, np.diff(pack.offsets)
+        longest = int(lengths.max(initial=0))
+        base = K * K + 2 * K + 3 * longest * K
+        if mode == PREDICT or (mode == MARGIN and self.kind == HAMMING):
+            return base
+        data = pack.data
+        worst = data.weight * self.cost.max(axis=1, initial=0)[data.y]
+        if self.kind == HAMMING and ((self.cost % 1).any() or (data.weight % 1).any()):
+            raise DataError(
+                "slack rescaling of the Hamming loss counts errors, so class_weight, token_weight "
+                "and the cost matrix must be whole numbers: scale them, or use rescaling='margin'"
+            )
+        ends = np.concatenate([[0.0], np.cumsum(worst)])[pack.offsets]
+        most = np.ones(pack.n) if self.kind == ZERO_ONE else np.diff(ends)
+        return base + int((lengths * (most + 1)).max(initial=0)) * K + K
+
+    def unpack(self, pack: Pack, labels: np.ndarray) -> list[np.ndarray]:
+        """Class numbers of each sequence."""
+        return np.split(labels, pack.offsets[1:-1])
+
+
+def sparse_if_it_pays(matrix: Any) -> Any:
+    """Dense rows that are mostly zeros, such as pixels, are faster as sparse ones."""
+    import scipy.sparse as sp
+
+    if sp.issparse(matrix) or np.count_nonzero(matrix) > DENSE * matrix.size:
+        return matrix
+    return sp.csr_array(matrix)

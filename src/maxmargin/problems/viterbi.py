@@ -1,0 +1,104 @@
+"""Decoders of a chain from its scores, wherever these come from.
+
+``s`` holds the scores of the tokens, label by label (L * K), ``T`` the transition scores
+``T[a*K + b]`` from a to b, then K for the first label and K for the last; -inf forbids. The forward
+passes compute maxima only, which vectorises, and the way back finds their arguments again.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def viterbi(s, T, K, L, y, best):
+    """y = the sequence of highest score. ``best`` is working memory (L * K)."""
+    first, last = T[K * K : K * K + K], T[K * K + K : K * K + 2 * K]
+    now = best[:K]
+    for b in range(K):
+        now[b] = s[b] + first[b]
+    for t in range(1, L):
+        before, now = best[(t - 1) * K : t * K], best[t * K : t * K + K]
+        advance(before, T, K, now)
+        score = s[t * K : t * K + K]
+        for b in range(K):
+            now[b] += score[b]
+    top, k = -np.inf, 0
+    now = best[(L - 1) * K : L * K]
+    for b in range(K):
+        if now[b] + last[b] > top:
+            top, k = now[b] + last[b], b
+    y[L - 1] = k
+    for t in range(L - 1, 0, -1):
+        before = best[(t - 1) * K : t * K]
+        top, a = -np.inf, 0
+        for b in range(K):
+            value = before[b] + T[b * K + k]
+            if value > top:
+                top, a = value, b
+        k = a
+        y[t - 1] = k
+
+
+@njit(cache=True, nogil=True)
+def advance(before, T, K, now):
+    """now[b] = max_a before[a] + T[a, b]: the one loop that matters."""
+    start, row = before[0], T[:K]
+    for b in range(K):
+        now[b] = start + row[b]
+    for a in range(1, K):
+        start, row = before[a], T[a * K : a * K + K]
+        for b in range(K):
+            value = start + row[b]
+            now[b] = value if value > now[b] else now[b]
+
+
+@njit(cache=True, nogil=True)
+def count_errors(s, T, K, L, errors, most, best):
+    """Viterbi that also counts errors.
+
+    Fills ``best[t, c, b]``: the highest score of the first t + 1 labels, the last of them b, that
+    make c errors; ``errors[t*K + b]`` is how many label b makes at token t. Counts end at ``most``.
+    """
+    first, size = T[K * K : K * K + K], (most + 1) * K
+    for e in range(L * size):
+        best[e] = -np.inf
+    reached = 0
+    for b in range(K):
+        count = min(int(errors[b]), most)
+        best[count * K + b] = s[b] + first[b]
+        reached = max(reached, count)
+    now = best[L * size : L * size + K]
+    for t in range(1, L):
+        before, after = best[(t - 1) * size : t * size], best[t * size : t * size + size]
+        worst = 0
+        for c in range(reached + 1):
+            advance(before[c * K : c * K + K], T, K, now)
+            for b in range(K):
+                count = int(errors[t * K + b])
+                worst = max(worst, count)
+                place = min(c + count, most) * K + b
+                after[place] = max(after[place], now[b] + s[t * K + b])
+        reached = min(reached + worst, most)
+
+
+@njit(cache=True, nogil=True)
+def trace_errors(T, K, L, errors, most, count, k, y, best):
+    """y = the sequence that ends with label k after ``count`` errors, as ``count_errors`` found."""
+    size = (most + 1) * K
+    y[L - 1] = k
+    for t in range(L - 1, 0, -1):
+        before = best[(t - 1) * size : t * size]
+        step = int(errors[t * K + k])
+        top, a, c = -np.inf, 0, 0
+        # A count that stopped at ``most`` may come from any of the counts that reach it.
+        for count_before in range(max(count - step, 0), count + 1):
+            if min(count_before + step, most) != count:
+                continue
+            for b in range(K):
+                value = before[count_before * K + b] + T[b * K + k]
+                if value > top:
+                    top, a, c = value, b, count_before
+        k, count = a, c
+        y[t - 1] = k

@@ -1,0 +1,179 @@
+"""The picture of a confusion matrix: which labels are taken for which others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..errors import DataError
+from .convergence import DUAL, PRIMAL, check_format, require_matplotlib, save
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: More labels than these cannot be read: the most frequent are drawn.
+MOST = 50
+
+#: Colours follow this power of an error's part, so that errors of one percent are seen at all.
+_POWER = 0.38
+
+_GREY = "#555555"
+
+
+def plot_confusion(
+    labels: Sequence[Any],
+    confusion: np.ndarray,
+    path: str | Path | None = None,
+    *,
+    n_counts: int = 20,
+) -> Figure:
+    """Draw which parts of each true label were given which label, errors in their own colour.
+
+    Parameters
+    ----------
+    labels : sequence (k,)
+        Names of the columns and of the first k rows. Labels that never occur are left out.
+    confusion : int array (k, k) or (k + 1, k)
+        ``confusion[t, p]`` items of label t were given label p; a last row more is for true labels
+        that the model does not know.
+    path : str or path, optional
+        Write the picture there as well: .png, .svg or .pdf.
+    n_counts : int
+        The counts of so many of the most frequent errors are written into their cells.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        It belongs to no window: pyplot's state is not touched.
+
+    Raises
+    ------
+    MaxMarginError
+        If matplotlib is missing, the picture cannot be written, or there is nothing to draw.
+    """
+    if path is not None:
+        check_format(path)
+    require_matplotlib()
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    shown = _select(labels, np.asarray(confusion))
+    side = 3.4 + 0.2 * len(shown.columns)
+    figure = Figure(figsize=(side + 1.3, side), layout="constrained", facecolor="white")
+    FigureCanvasAgg(figure)
+    axes = figure.subplots()
+    axes.set_title(shown.title, fontsize=11.5, pad=12)
+    _draw_cells(axes, shown)
+    _name_axes(axes, shown)
+    _write_counts(axes, shown, n_counts)
+    if path is not None:
+        save(figure, path)
+    return figure
+
+
+class _Shown(NamedTuple):
+    """What is drawn; parts are those of all items of a label, also where a label had no room."""
+
+    title: str
+    columns: list[str]
+    rows: list[str]
+    support: np.ndarray
+    counts: np.ndarray
+    parts: np.ndarray
+
+
+def _select(labels: Sequence[Any], confusion: np.ndarray) -> _Shown:
+    """The labels that occur, or the most frequent ones."""
+    k = len(labels)
+    if confusion.shape not in [(k, k), (k + 1, k)]:
+        raise DataError(f"the confusion matrix of {k} labels has shape {confusion.shape}")
+    total = confusion[:k].sum(axis=1) + confusion.sum(axis=0)
+    n_seen = int((total > 0).sum())
+    if n_seen == 0:
+        raise DataError("there is nothing to draw: no label occurs")
+    keep = np.sort(np.argsort(-total, kind="stable")[: min(n_seen, MOST)])
+    columns = [_short(labels[j]) for j in keep]
+    unknown = ["(unknown)"] if confusion[k:].any() else []
+    rows = np.append(keep, [k] * len(unknown)).astype(int)
+    support, counts = confusion[rows].sum(axis=1), confusion[np.ix_(rows, keep)]
+    parts = counts / np.maximum(support, 1)[:, None]
+    title = _title(confusion, n_seen - len(keep))
+    return _Shown(title, columns, columns + unknown, support, counts, parts)
+
+
+def _short(label: Any) -> str:
+    text = str(label)
+    return text if len(text) <= 16 else text[:15] + "…"
+
+
+def _title(confusion: np.ndarray, left_out: int) -> str:
+    n, right = int(confusion.sum()), int(confusion.trace())
+    text = f"{n:,} labels, {n - right:,} errors ({100 * (n - right) / n:.2f} %)"
+    return text + (f"; {left_out} rare labels not drawn" if left_out else "")
+
+
+def _draw_cells(axes: Axes, shown: _Shown) -> None:
+    """Right labels on the diagonal in one colour, errors in another, each with its scale."""
+    from matplotlib.colors import LinearSegmentedColormap, PowerNorm
+
+    diagonal = np.eye(*shown.counts.shape, dtype=bool)
+    for name, color, hidden, power, ticks in [
+        ("right", DUAL, ~diagonal, 1.0, [0, 25, 50, 75, 100]),
+        ("errors", PRIMAL, diagonal, _POWER, [0, 1, 5, 20, 50, 100]),
+    ]:
+        image = axes.imshow(
+            np.ma.masked_array(100 * shown.parts, hidden | (shown.counts == 0)),
+            cmap=LinearSegmentedColormap.from_list(name, ["#ffffff", color]),
+            norm=PowerNorm(power, 0, 100),
+        )
+        bar = axes.figure.colorbar(image, ax=axes, shrink=0.6, aspect=25, pad=0.025)
+        bar.outline.set_visible(False)  # pyright: ignore
+        bar.set_ticks(ticks, labels=[f"{tick} %" for tick in ticks])
+        bar.ax.tick_params(labelsize=8, colors=_GREY, length=0)
+        bar.ax.set_title(name, fontsize=9, color=color, loc="left")
+
+
+def _name_axes(axes: Axes, shown: _Shown) -> None:
+    """Labels at both sides; the true ones with how many there are."""
+    n_rows, n_columns = shown.counts.shape
+    size = 9 if n_columns <= 25 else 7.5
+    rows = [f"{name}  {n:,}" for name, n in zip(shown.rows, shown.support, strict=True)]
+    axes.set_xticks(range(n_columns), shown.columns, rotation=90 if n_columns > 6 else 0)
+    axes.set_yticks(range(n_rows), rows)
+    axes.tick_params(labelsize=size, colors=_GREY, length=0)
+    for text in [*axes.get_xticklabels(), *axes.get_yticklabels()]:
+        text.set_parse_math(False)  # a label may hold dollar signs
+    axes.set_xlabel("predicted", fontsize=10)
+    axes.set_ylabel("true label and its count", fontsize=10)
+    axes.spines[:].set_visible(False)
+    # Lines between the cells, as a grid of the minor ticks.
+    axes.set_xticks(np.arange(n_columns + 1) - 0.5, minor=True)
+    axes.set_yticks(np.arange(n_rows + 1) - 0.5, minor=True)
+    axes.grid(True, which="minor", color="#e8e8e8", linewidth=0.6)
+    axes.tick_params(which="minor", length=0)
+
+
+def _write_counts(axes: Axes, shown: _Shown, n_counts: int) -> None:
+    """Numbers in the cells of the most frequent errors; on the diagonal too when they fit."""
+    counts, parts = shown.counts, shown.parts
+    errors = counts.copy()
+    np.fill_diagonal(errors, 0)
+    few = counts.shape[1] <= 12
+    order = np.argsort(-errors, axis=None, kind="stable")[:n_counts]
+    cells = [divmod(int(cell), counts.shape[1]) for cell in order if errors.flat[cell]]
+    cells += [(k, k) for k in range(counts.shape[1])] if few else []
+    for t, p in cells:
+        text = _count(counts[t, p])
+        dark = parts[t, p] ** (1.0 if t == p else _POWER) > 0.6
+        size = 9 if few else 6.5 if len(text) <= 3 else 5.5
+        color = "white" if dark else "black"
+        axes.text(p, t, text, ha="center", va="center", fontsize=size, color=color)
+
+
+def _count(n: int) -> str:
+    """A count in at most four characters, from ten thousand on in thousands."""
+    return f"{n}" if n < 10_000 else f"{n / 1000:.0f}k"

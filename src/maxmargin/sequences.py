@@ -1,0 +1,141 @@
+"""Sequences of tokens: the input of a chain, whatever form the user has it in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from .errors import DataError
+
+
+class Sequences(Sequence[Any]):
+    """Feature rows of all tokens below one another, and where each sequence begins.
+
+    Parameters
+    ----------
+    matrix : CSR matrix or array (total, d)
+        One row for each token.
+    offsets : int array (n + 1,)
+        Sequence i is ``matrix[offsets[i]:offsets[i + 1]]``.
+    weight : array (total,), optional
+        Weights >= 0 of the tokens: how much an error at a token costs.
+    """
+
+    def __init__(self, matrix: Any, offsets: Any, weight: Any = None):
+        import scipy.sparse as sp
+
+        self.matrix = matrix.tocsr() if sp.issparse(matrix) else np.asarray(matrix)
+        self.offsets = np.asarray(offsets, np.int64)
+        if self.matrix.ndim != 2:
+            raise DataError(f"the rows of tokens form a matrix, got shape {self.matrix.shape}")
+        rows = self.matrix.shape[0]
+        steps = np.diff(self.offsets)
+        if self.offsets[0] != 0 or self.offsets[-1] != rows or (steps < 0).any():
+            raise DataError(f"offsets rise from 0 to the number of rows, {rows}")
+        self.weight = None if weight is None else self._check_weight(weight)
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """Number of tokens of each sequence."""
+        return np.diff(self.offsets)
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return self.matrix.shape[1]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, key: Any) -> Any:
+        """The rows of one sequence, or the sequences of a slice or an array of numbers."""
+        if isinstance(key, int | np.integer):
+            i = range(len(self))[key]
+            return self.matrix[self.offsets[i] : self.offsets[i + 1]]
+        chosen = np.arange(len(self))[key]
+        bounds = self.offsets.tolist()
+        rows = [np.arange(bounds[i], bounds[i + 1]) for i in chosen.tolist()]
+        tokens = np.concatenate(rows) if rows else np.zeros(0, int)
+        weight = None if self.weight is None else self.weight[tokens]
+        return Sequences(self.matrix[tokens], offsets_of(self.lengths[chosen]), weight)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[i] for i in range(len(self)))
+
+    def locate(self, row: int) -> tuple[int, int]:
+        """Sequence and token of a row of the matrix."""
+        i = int(np.searchsorted(self.offsets, row, side="right")) - 1
+        return i, int(row - self.offsets[i])
+
+    def _check_weight(self, weight: Any) -> np.ndarray:
+        weight = np.asarray(weight, np.float64)
+        if weight.shape != (self.matrix.shape[0],):
+            raise DataError(
+                f"token weights have shape {weight.shape}, {self.matrix.shape[0]} tokens need one "
+                "each"
+            )
+        bad = ~np.isfinite(weight) | (weight < 0)
+        if bad.any():
+            row = int(np.flatnonzero(bad)[0])
+            i, t = self.locate(row)
+            raise DataError(
+                f"the weight of token {t} of sequence {i} is {weight[row]}: weights are finite "
+                "and >= 0"
+            )
+        return weight
+
+
+def offsets_of(lengths: Any) -> np.ndarray:
+    """Where each sequence begins, and at the end the total."""
+    return np.concatenate([[0], np.cumsum(np.asarray(lengths, np.int64))])
+
+
+def stack_sequences(X: Any) -> Sequences:
+    """A list of matrices (L_i, d), all sparse or all dense, as ``Sequences``."""
+    import scipy.sparse as sp
+
+    if isinstance(X, Sequences):
+        return X
+    parts = [x if sp.issparse(x) else np.asarray(x) for x in X]
+    if not parts:
+        raise DataError("X is empty: at least one sequence is needed")
+    d = next((x.shape[1] for x in parts if x.ndim == 2 and x.shape[0]), None)
+    for i, x in enumerate(parts):
+        if x.size == 0 and x.ndim < 2:
+            parts[i] = np.zeros((0, d or 0))
+        elif x.ndim != 2:
+            raise DataError(
+                f"sequence {i} has shape {x.shape}: a sequence is a matrix with one row a token"
+            )
+        elif x.shape[1] != d and x.shape[0]:
+            raise DataError(f"sequence {i} has {x.shape[1]} features, those before it have {d}")
+        if not sp.issparse(x) and x.dtype.kind not in "fiub":
+            raise DataError(f"sequence {i} holds {x.dtype}: features are numbers")
+    offsets = offsets_of([x.shape[0] for x in parts])
+    parts = [x for x in parts if x.shape[0]] or [np.zeros((0, d or 0))]
+    if any(sp.issparse(x) for x in parts):
+        matrix: Any = sp.vstack([sp.csr_array(x) for x in parts], format="csr")
+    else:
+        matrix = np.concatenate(parts)
+    return Sequences(matrix, offsets)
+
+
+def check_finite(X: Sequences) -> None:
+    """No NaN or infinity; the message names the sequence and the token."""
+    values = X.matrix.data if hasattr(X.matrix, "indptr") else X.matrix
+    finite = np.isfinite(values)
+    if finite.all():
+        return
+    where = np.flatnonzero(~finite.ravel())[0]
+    if hasattr(X.matrix, "indptr"):
+        row = int(np.searchsorted(X.matrix.indptr, where, side="right")) - 1
+        column = int(X.matrix.indices[where])
+    else:
+        row, column = divmod(int(where), X.n_features)
+    i, t = X.locate(row)
+    raise DataError(
+        f"feature {column} of token {t} of sequence {i} is {values.ravel()[where]}: features must "
+        "be finite"
+    )

@@ -1,0 +1,101 @@
+"""Block-coordinate Frank-Wolfe: Lacoste-Julien, Jaggi, Schmidt and Pletscher (2013).
+
+A visit moves the dual variables of one example towards its most violated output, by an exact line
+search. With planes kept (Shah, Kolmogorov and Lampert, 2015) passes over the known outputs come
+between those that ask the oracle; with gap sampling (Osokin et al., 2016) examples with a large gap
+are visited more often.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..ascent import Rule
+from ..errors import DataError
+from . import working_sets as sets
+from .task import Task
+from .working_sets import WorkingSets
+
+#: With gap sampling the gaps of all examples are looked at again after so many passes.
+REFRESH = 10
+
+
+@dataclass(frozen=True)
+class BCFW:
+    """Block-coordinate Frank-Wolfe, for every problem and both rescalings.
+
+    Parameters
+    ----------
+    inner : int
+        Passes over the outputs already known after each pass that asks the oracle; 0 for the
+        algorithm without kept planes.
+    sampling : {"permutation", "gap"}
+        Visit all examples in random order, or draw them in proportion to their last known gap.
+    average : bool
+        Certify the average of w over the passes, pass k weighing k, in turn with the last w.
+    """
+
+    inner: int = 5
+    sampling: str = "permutation"
+    average: bool = True
+
+    name = "bcfw"
+
+    def __post_init__(self) -> None:
+        if self.inner < 0:
+            raise DataError(f"inner is a number of passes >= 0, got {self.inner}")
+        if self.sampling not in ("permutation", "gap"):
+            raise DataError(f"sampling is 'permutation' or 'gap', got {self.sampling!r}")
+
+    def loops(self, task: Task) -> tuple[str, ...]:
+        """The loops it calls."""
+        return ("ascend", "sum")
+
+    def init(self, task: Task) -> WorkingSets:
+        """alpha is 1 at the truth, w = 0."""
+        return sets.begin(task)
+
+    def step_once(self, task: Task, state: WorkingSets) -> tuple[np.ndarray | None, float, float]:
+        """A pass that asks the oracle, and the passes over known outputs after it."""
+        with task.share("oracle"):
+            order, everyone = self._order(task, state)
+            gap = sets.sweep(task, state, order, Rule(True, whole=True))
+            if everyone:
+                state.gap = gap
+        state.iterations += 1
+        self._average(state)
+        with task.share("inner"):
+            for _ in range(self.inner):
+                known = sets.shuffled(task, np.flatnonzero(state.duals.count > 1))
+                gap = sets.sweep(task, state, known, Rule(False, whole=True))
+                self._average(state)
+                if gap < 0.1 * state.gap:
+                    break
+        return self._look(task, state)
+
+    def planes(self, state: WorkingSets) -> int:
+        """Dual variables that are not zero, those of the truth aside."""
+        return sets.n_planes(state)
+
+    def _order(self, task: Task, state: WorkingSets) -> tuple[np.ndarray, bool]:
+        """The examples of a pass, and whether these are all."""
+        gap = state.visits.gap * task.shard.pack.weight
+        if self.sampling == "permutation" or state.iterations % REFRESH == 0 or gap.sum() <= 0:
+            return sets.shuffled(task, task.shard.everyone), True
+        order = task.random.choice(task.shard.n, task.shard.n, p=gap / gap.sum())
+        return order, False
+
+    def _average(self, state: WorkingSets) -> None:
+        if self.average:
+            sets.note_average(state, 2.0)
+        else:
+            state.passes += 1
+
+    def _look(self, task: Task, state: WorkingSets) -> tuple[np.ndarray | None, float, float]:
+        """Now and then a complete pass, for the certificate."""
+        if state.iterations < state.next_look and state.gap > 2 * task.tol:
+            return None, np.inf, sets.dual_value(task, state)
+        state.next_look = int(1.4 * state.iterations) + 1
+        return sets.look(task, state, averaged=self.average and state.looks % 2 == 0)

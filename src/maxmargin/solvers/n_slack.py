@@ -1,0 +1,165 @@
+"""n-slack cutting planes: Algorithms 1 and 2 of Joachims, Finley and Yu (2009).
+
+Every example has a working set of its own; the QP over all of them is solved by dual ascent, one
+example after the other. What SVM-struct adds (its ``-w 0`` and ``-w 1``) is here too: batches of
+new constraints, a precision that is refined step by step, removal of idle constraints, and
+shrinking.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..ascent import Rule
+from ..errors import DataError
+from ..objective import primal
+from . import working_sets as sets
+from .task import Task
+from .working_sets import WorkingSets
+
+#: The QP is solved to this part of the violation that is looked for.
+QP_PRECISION = 0.5
+
+#: Passes of dual ascent in one QP, at the most.
+QP_PASSES = 200
+
+#: Outputs whose dual variable was zero in so many QPs are dropped.
+IDLE = 50
+
+
+@dataclass
+class NSlackState(WorkingSets):
+    """Working sets, the precision reached, and the examples that rest (shrinking)."""
+
+    eps: float = np.inf
+    resting: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))
+    used: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.int32))
+    qps: int = 0
+
+
+@dataclass(frozen=True)
+class NSlack:
+    """n-slack cutting planes, for every problem and both rescalings.
+
+    Parameters
+    ----------
+    batch : int
+        The QP is solved again after so many new constraints (SVM-struct's ``-k``).
+    shrink : bool
+        Leave examples alone that had nothing to add, until all are in that state
+        (SVM-struct's ``-w 1``).
+    """
+
+    batch: int = 100
+    shrink: bool = False
+
+    name = "n-slack"
+
+    def __post_init__(self) -> None:
+        if self.batch < 1:
+            raise DataError(f"batch is a number of constraints >= 1, got {self.batch}")
+
+    def loops(self, task: Task) -> tuple[str, ...]:
+        """The loops it calls."""
+        return ("ascend", "sum")
+
+    def init(self, task: Task) -> NSlackState:
+        """Lines 1 and 2: empty working sets."""
+        state = NSlackState(**vars(sets.begin(task)))
+        state.resting = np.zeros(task.shard.n, bool)
+        state.used = np.zeros_like(state.duals.loss, np.int32)
+        return state
+
+    def step_once(self, task: Task, state: NSlackState) -> tuple[np.ndarray | None, float, float]:
+        """One pass over the examples (lines 4 to 10) at the present precision."""
+        if not np.isfinite(state.eps):  # how far is w = 0 from the optimum?
+            return self._refine(task, state, *sets.look(task, state, add=False))
+        order = np.flatnonzero(~state.resting)
+        complete, qps = len(order) == task.shard.n, state.qps
+        added, hinge = self._pass(task, state, order)
+        self._prune(task, state, max(IDLE, state.qps - qps))
+        if not complete or added > self._tolerance(task, state):
+            if added <= self._tolerance(task, state):
+                state.resting[:] = False
+            return None, np.inf, sets.dual_value(task, state)
+        if added:
+            return self._refine(task, state, *sets.look(task, state, add=False))
+        # w has not moved during the pass, so that it is a certificate itself.
+        value = primal(state.w, hinge, task.C)
+        return self._refine(task, state, state.w, value, sets.dual_value(task, state))
+
+    def _refine(
+        self, task: Task, state: NSlackState, w: np.ndarray, primal: float, dual: float
+    ) -> tuple[np.ndarray, float, float]:
+        """The next level of precision, half of the last one or of the gap."""
+        eps = max(task.tol / 2, min(state.eps, max(primal - dual, 0.0) / task.N) / 2)
+        state.resting[:] = False
+        if eps < state.eps:
+            state.eps, w = eps, w.copy()
+            self._solve_qp(task, state)
+        return w, primal, dual
+
+    def planes(self, state: NSlackState) -> int:
+        """Dual variables that are not zero, those of the truth aside."""
+        return sets.n_planes(state)
+
+    def _pass(self, task: Task, state: NSlackState, order: np.ndarray) -> tuple[int, float]:
+        """Ask for each example; returns the number of new constraints and sum_i weight_i H_i."""
+        new, total, hinge = 0, 0, 0.0
+        for start in range(0, len(order), self.batch):
+            part = order[start : start + self.batch]
+            before = state.duals.count[part]
+            with task.share("oracle"):
+                rule = Rule(True, least=state.eps, tau=np.inf, keep=True)  # lines 5 to 7
+                sets.sweep(task, state, part, rule)
+            hinge += state.seen["hinge"]
+            new += int(state.seen["added"])
+            total += int(state.seen["added"])
+            if self.shrink:
+                state.resting[part] = state.duals.count[part] == before
+            if new >= self.batch or (new and start + self.batch >= len(order)):
+                self._solve_qp(task, state)  # line 8
+                new = 0
+        return total, hinge
+
+    def _solve_qp(self, task: Task, state: NSlackState) -> None:
+        """Dual ascent over the working sets, from where it stood, as precisely as is useful."""
+        precision = QP_PRECISION * state.eps
+        with task.share("qp"):
+            known = np.flatnonzero(state.duals.count > 1)
+            order = known
+            for _ in range(QP_PASSES):
+                rule = Rule(False, tau=0.1 * precision, keep=True)
+                gap = sets.sweep(task, state, sets.shuffled(task, order), rule)
+                if gap > precision:
+                    order = known[state.visits.gap[known] > 0.1 * precision]
+                elif len(order) == len(known):
+                    break
+                else:
+                    order = known  # what was left aside must be looked at before the end
+        state.qps += 1
+        fresh = self._fresh(state)
+        state.used[fresh] = state.qps
+
+    def _fresh(self, state: NSlackState) -> np.ndarray:
+        """Slots that are free, or hold an output with a positive dual variable (n, slots)."""
+        slots = state.duals.loss.shape[1]
+        if state.used.shape[1] < slots:
+            wider = np.full((len(state.used), slots), state.qps, np.int32)
+            wider[:, : state.used.shape[1]] = state.used
+            state.used = wider
+        free = np.arange(slots) >= state.duals.count[:, None]
+        return free | (state.duals.alpha > 0)
+
+    def _prune(self, task: Task, state: NSlackState, patience: int) -> None:
+        """Drop the outputs that no QP has used for long."""
+        idle = ~self._fresh(state) & (state.qps - state.used > patience)
+        idle[:, 0] = False
+        sets.drop_outputs(task, state, idle, state.used)
+
+    def _tolerance(self, task: Task, state: NSlackState) -> float:
+        """So few new constraints end a level of precision; at the last level none may be new."""
+        n = task.shard.n
+        return 0 if state.eps <= task.tol / 2 else min(n / 3, max(n / 100, 5))

@@ -1,0 +1,175 @@
+"""Working sets of outputs and their dual variables: what SDM, n-slack and BCFW have in common.
+
+The three are one working set with different schedules of passes (``ascent.Rule``): which examples
+are visited, whether the oracle is asked, and how alpha_i moves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..ascent import ADDED, CHANGED, FULL, GAP, HINGE, VIOLATION, Block, Duals, Rule, Visits
+from ..linalg import blend
+from ..objective import dual, primal
+from .task import Task
+
+#: A working set begins with room for so many outputs, where the problem does not say how many.
+SLOTS = 8
+
+#: Neighbouring examples that are visited one after the other.
+RUN = 8
+
+
+@dataclass
+class WorkingSets:
+    """Dual variables, w = w(alpha), and its average over the passes."""
+
+    duals: Duals
+    visits: Visits
+    block: Block
+    labels: np.ndarray
+    w: np.ndarray
+    average: np.ndarray
+    passes: int = 0
+    iterations: int = 0
+    looks: int = 0
+    next_look: int = 2
+    gap: float = np.inf
+    finished: bool = False
+    seen: dict[str, float] = field(default_factory=dict)
+
+
+def begin(task: Task) -> WorkingSets:
+    """alpha is 1 at the truth, w = 0."""
+    shard = task.shard
+    slots = shard.problem.n_outputs or SLOTS
+    return WorkingSets(
+        duals=shard.new_duals(slots),
+        visits=Visits(np.zeros(6), np.zeros(shard.n)),
+        block=shard.new_block(slots),
+        labels=shard.new_labels(),
+        w=np.zeros(shard.pack.dim),
+        average=np.zeros(shard.pack.dim),
+    )
+
+
+def sweep(
+    task: Task, state: WorkingSets, order: np.ndarray, rule: Rule, w: np.ndarray | None = None
+) -> float:
+    """A pass over the examples of ``order``; returns their gap, as seen on the way, over C n.
+
+    At another w than the state's nothing may ascend: it is a look at the examples from there.
+    """
+    total = state.visits.total
+    total[:] = 0.0
+    task.shard.ascend(
+        state.w if w is None else w, task.C, task.mode, order, state.duals, rule,
+        state.labels, state.visits, state.block,
+    )  # fmt: skip
+    gap = total[GAP] / task.n
+    state.seen = {
+        "changed": total[CHANGED], "hinge": total[HINGE], "violation": total[VIOLATION],
+        "added": total[ADDED],
+    }  # fmt: skip
+    if total[FULL]:
+        make_room(task, state)
+    return gap
+
+
+def look(
+    task: Task, state: WorkingSets, averaged: bool = False, add: bool = True
+) -> tuple[np.ndarray, float, float]:
+    """A certificate: P at the last w or at the average, by a complete pass that changes no dual.
+
+    What the oracle finds on the way joins the working sets, if ``add`` is true.
+    """
+    with task.share("certificate"):
+        if state.gap <= 2 * task.tol:  # the end is near, and rounding errors must not be in it
+            recompute_w(task, state)
+        w = state.average if averaged else state.w
+        state.looks += 1
+        rule = Rule(True, least=0.0 if add else np.inf, tau=np.inf, keep=True)
+        sweep(task, state, task.shard.everyone, rule, w)
+        return w, primal(w, state.seen["hinge"], task.C), dual_value(task, state)
+
+
+def note_average(state: WorkingSets, weight: float) -> None:
+    """Average w over the passes; with ``weight`` 2 pass k weighs k, with more, later ones more."""
+    blend(state.average, state.w, weight / (state.passes + weight))
+    state.passes += 1
+
+
+def shuffled(task: Task, examples: np.ndarray) -> np.ndarray:
+    """The examples in random order, by runs of neighbours.
+
+    A run is read from memory at once: visits in fully random order are three times slower when
+    the data are larger than the processor's caches. The runs begin elsewhere in each pass and are
+    read forwards or backwards.
+    """
+    examples = np.roll(examples, task.random.randint(RUN))
+    if task.random.randint(2):
+        examples = examples[::-1]
+    n_runs = -(-len(examples) // RUN)
+    order = task.random.permutation(n_runs)[:, None] * RUN + np.arange(RUN)
+    return examples[order[order < len(examples)]]
+
+
+def dual_value(task: Task, state: WorkingSets) -> float:
+    """D(alpha)."""
+    weight = task.shard.pack.weight
+    loss = float(weight @ (state.duals.alpha * state.duals.loss).sum(axis=1))
+    return dual(state.w, loss, task.C)
+
+
+def n_planes(state: WorkingSets) -> int:
+    """Dual variables that are not zero, those of the truth aside."""
+    return int((state.duals.alpha[:, 1:] > 0).sum())
+
+
+def recompute_w(task: Task, state: WorkingSets) -> None:
+    """w(alpha) from its definition: rounding errors of many small steps must not add up."""
+    state.w[:] = 0.0
+    task.shard.sum_duals(task.C, task.mode, state.duals, state.w)
+
+
+def make_room(task: Task, state: WorkingSets) -> None:
+    """Double the working sets."""
+    shard, old = task.shard, state.duals
+    slots = old.loss.shape[1]
+    new = shard.new_duals(2 * slots)
+    new.loss[:, :slots] = old.loss
+    new.alpha[:, :slots] = old.alpha
+    new.count[:] = old.count
+    new.known[:] = old.known
+    new.gram[:, :slots, :slots] = old.gram
+    offsets = shard.pack.offsets
+    for i in range(shard.n):
+        size = slots * (offsets[i + 1] - offsets[i])
+        start = slots * offsets[i]
+        new.labels[2 * start : 2 * start + size] = old.labels[start : start + size]
+    state.duals, state.block = new, shard.new_block(2 * slots)
+
+
+def drop_outputs(task: Task, state: WorkingSets, idle: np.ndarray, more: np.ndarray) -> None:
+    """Remove the outputs marked in ``idle`` (n, slots); their dual variables must be zero.
+
+    ``more`` (n, slots) belongs to the outputs, and moves with them.
+    """
+    duals, offsets = state.duals, task.shard.pack.offsets
+    slots = duals.loss.shape[1]
+    for i in np.flatnonzero(idle.any(axis=1)):
+        kept = np.flatnonzero(~idle[i, : duals.count[i]])
+        m = len(kept)
+        start, length = slots * offsets[i], offsets[i + 1] - offsets[i]
+        labels = duals.labels[start : start + slots * length].reshape(slots, length)
+        labels[:m] = labels[kept]
+        more[i, :m] = more[i, kept]
+        duals.loss[i, :m] = duals.loss[i, kept]
+        duals.alpha[i, :m] = duals.alpha[i, kept]
+        duals.alpha[i, m:] = 0.0
+        if len(duals.gram):
+            duals.gram[i, :m, :m] = duals.gram[i][np.ix_(kept, kept)]
+        duals.known[i] = (kept < duals.known[i]).sum()
+        duals.count[i] = m
