@@ -7,6 +7,7 @@ row of zeros with loss 0.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -52,6 +53,69 @@ def multiclass_planes(
         features, lambda t, k: cost[t, k], X, y, lambda x: range(len(cost)),
         "slack" if slack else "margin",
     )  # fmt: skip
+
+
+def chain_features(x: np.ndarray, y: Sequence[int], K: int, ends: bool = False) -> np.ndarray:
+    """phi of a sequence with rows x: emissions (d, K), transitions (K, K), first and last (K)."""
+    d = x.shape[1]
+    emission, transition, edge = np.zeros((d, K)), np.zeros((K, K)), np.zeros((2, K))
+    for t, k in enumerate(y):
+        emission[:, k] += x[t]
+        if t > 0:
+            transition[y[t - 1], k] += 1
+    if ends and len(y):
+        edge[0, y[0]] = edge[1, y[-1]] = 1
+    return np.concatenate([emission.ravel(), transition.ravel(), edge.ravel() if ends else []])
+
+
+def chain_outputs(L: int, K: int, allowed: np.ndarray | None = None) -> list[tuple[int, ...]]:
+    """All sequences of L labels that the mask (K + 2, K) allows."""
+    mask = np.ones((K + 2, K), bool) if allowed is None else allowed
+
+    def possible(y: tuple[int, ...]) -> bool:
+        inner = all(mask[a, b] for a, b in itertools.pairwise(y))
+        return not y or bool(inner and mask[K, y[0]] and mask[K + 1, y[-1]])
+
+    return [y for y in itertools.product(range(K), repeat=L) if possible(y)]
+
+
+def chain_loss(
+    truth: Sequence[int],
+    y: Sequence[int],
+    cost: np.ndarray,
+    weight: Sequence[float] | None = None,
+    zero_one: bool = False,
+) -> float:
+    """The sum of what the labels cost, times the weights of the tokens; or whether it is > 0."""
+    costs = np.array([cost[t, k] for t, k in zip(truth, y, strict=True)], float)
+    total = float(_or_ones(weight, len(costs)) @ costs)
+    return float(total > 0) if zero_one else total
+
+
+def chain_planes(
+    X: Sequence[np.ndarray],
+    Y: Sequence[Sequence[int]],
+    cost: np.ndarray,
+    slack: bool,
+    weights: Sequence[Sequence[float]] | None = None,
+    zero_one: bool = False,
+    allowed: np.ndarray | None = None,
+    ends: bool = False,
+) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """``(planes, losses)`` of chains over the sequences that the mask allows."""
+    K = len(cost)
+    planes, losses = [], []
+    for i, (x, y_true) in enumerate(zip(X, Y, strict=True)):
+        weight = None if weights is None else weights[i]
+        rows, loss = enumerate_planes(
+            lambda x, y: chain_features(x, y, K, ends),
+            lambda truth, y, weight=weight: chain_loss(truth, y, cost, weight, zero_one),
+            [x], [tuple(y_true)], lambda x: chain_outputs(len(x), K, allowed),
+            "slack" if slack else "margin",
+        )  # fmt: skip
+        planes += rows
+        losses += loss
+    return planes, losses
 
 
 def primal(
@@ -106,7 +170,7 @@ def enumerate_optimum(
     A = np.concatenate([c * rows for c, rows in zip(costs, planes_per_example, strict=True)])
     b = np.concatenate([c * loss for c, loss in zip(costs, losses, strict=True)])
     cuts = np.cumsum([len(loss) for loss in losses])[:-1]
-    step = 1.0 / max(np.linalg.norm(A, 2) ** 2, np.finfo(float).tiny)
+    step = 1.0 / (np.linalg.norm(A, 2) ** 2 or 1.0)
     x = z = np.concatenate([np.full(len(loss), 1.0 / len(loss)) for loss in losses])
     momentum = 1.0
     for iteration in range(max_iter):

@@ -1,5 +1,6 @@
-"""The experiments: registry, data, resuming, and one small experiment from end to end."""
+"""The experiments: registry, data, resuming, and small experiments from end to end."""
 
+import gzip
 import itertools
 import json
 import math
@@ -12,8 +13,20 @@ from maxmargin.bench import list_experiments, run_benchmarks, show_list
 from maxmargin.bench.data import find_file, load
 from maxmargin.bench.display import Column, count, table
 from maxmargin.bench.registry import Verdict, experiment
-from maxmargin.bench.runs import hinge_primal, run_values, train_multiclass
-from maxmargin.bench.session import Group
+from maxmargin.bench.runs import (
+    TokenAccuracy,
+    Watch,
+    curve,
+    hinge_primal,
+    run_values,
+    stop_at_dual,
+    time_to,
+    time_to_dual,
+    train_chain,
+    train_multiclass,
+)
+from maxmargin.bench.sequences import OCR, TASKS, UNKNOWN, load_tagged, sentences
+from maxmargin.bench.session import Group, side_by_side
 from maxmargin.bench.store import Store
 from maxmargin.bench.tagger import LABELS, Tagger, best_path, make_sequences
 from maxmargin.errors import MaxMarginError
@@ -46,6 +59,10 @@ def small(monkeypatch):
 def test_list_needs_no_data(no_data, capsys):
     names = [e.name for e in list_experiments()]
     assert names == sorted(names) and "000-fig6-cache" in names
+    assert {
+        "002-chunking-crfsuite", "002-pos-tagging", "002-ocr-letters", "002-sdm-improvements",
+        "002-table2-sdm-cutting-plane", "002-table3-sgd", "002-table4-scaling", "auto-choice",
+    } <= set(names)  # fmt: skip
     show_list()
     shown = capsys.readouterr().out
     assert all(name in shown for name in names)
@@ -192,3 +209,142 @@ def test_tagger_oracle_is_exact():
         for label in range(LABELS):
             y = (*best[:t], label, *best[t + 1 :])
             assert w @ tagger.features(X[0], y) + tagger.loss(Y[0], y) <= value + 1e-9
+
+
+WORDS = {"the": "DT", "a": "DT", "dog": "NN", "cat": "NN", "sees": "VBZ", "runs": "VBZ"}
+CHUNKS = {"DT": "B-NP", "NN": "I-NP", "VBZ": "B-VP"}
+
+
+def write_conll(directory, n, columns=3, name="conll2000", files=("train.txt.gz", "test.txt.gz")):
+    """Sentences in which the tag follows from the word; the last test tag is a new one."""
+    (directory / name).mkdir()
+    rng = np.random.default_rng(0)
+    for number, file in enumerate(files):
+        lines = []
+        for _ in range(n):
+            words = rng.choice(list(WORDS), rng.integers(2, 7))
+            rows = [(word, WORDS[word], CHUNKS[WORDS[word]])[:columns] for word in words]
+            lines += [" ".join(row) for row in rows] + [""]
+        if number:
+            lines += [" ".join(("oh", "UH", "B-INTJ")[:columns]), ""]
+        with gzip.open(directory / name / file, "wt") as stream:
+            stream.write("\n".join(lines))
+    return directory
+
+
+def test_sequences_refuse_missing_files(no_data, tmp_path):
+    with pytest.raises(MaxMarginError, match=r"no task is named 'x'; there are chunking, .*OCR"):
+        load_tagged("x", tmp_path)
+    for task in [*TASKS, OCR]:
+        name = TASKS[task].data if task in TASKS else "ocr_letters"
+        with pytest.raises(MaxMarginError, match=rf"{name!r} is needed and no data directory"):
+            load_tagged(task, None)
+    write_conll(tmp_path, 2)
+    (tmp_path / "conll2000" / "test.txt.gz").unlink()
+    with pytest.raises(MaxMarginError, match=r"conll2000/test.txt.gz does not exist.*--data DIR"):
+        load_tagged("chunking", tmp_path)
+    with pytest.raises(MaxMarginError, match=r"conll2000/test.txt.gz does not exist"):
+        run_benchmarks(["002-table4-scaling"], data=tmp_path, out=tmp_path)
+
+
+def test_missing_peer_says_what_to_install(no_data, tmp_path, monkeypatch):
+    monkeypatch.setattr("maxmargin.bench.runner.find_spec", lambda module: None)
+    write_conll(tmp_path, 2)
+    with pytest.raises(MaxMarginError, match=r"pycrfsuite too.*maxmargin\[bench\]"):
+        run_benchmarks(["002-pos-tagging"], data=tmp_path, out=tmp_path)
+
+
+def test_load_tagged_numbers_labels_and_limits(tmp_path):
+    data = load_tagged("chunking", write_conll(tmp_path, 30))
+    assert data.labels == ["B-NP", "B-VP", "I-NP"] and data.n == len(data.X) == 30
+    assert [len(y) for y in data.Y] == data.X.lengths.tolist()
+    assert data.truth[-1] == UNKNOWN and (data.truth[:-1] >= 0).all()
+    assert len(data.truth) == data.X_test.lengths.sum() and len(data.X_test) == 31
+    small = load_tagged("POS", tmp_path, 5)
+    assert small.labels == ["DT", "NN", "VBZ"] and small.n == len(small.X_test) == 5
+    names = list(sentences(data.X))
+    assert [len(sentence) for sentence in names] == data.X.lengths.tolist()
+    assert all(len(token) == 19 for sentence in names for token in sentence)
+
+
+def test_load_split_of_one_file(tmp_path):
+    files = ("train.tsv.gz", "unused.gz")
+    write_conll(tmp_path, 10, columns=2, name="bc2gm", files=files)
+    split = {"train_idx": np.array([7, 0, 3]), "test_idx": np.array([1])}
+    np.savez(tmp_path / "bc2gm" / "split_7500_5000.npz", **split)
+    data = load_tagged("BioCreative", tmp_path)
+    assert data.n == 3 and len(data.X_test) == 1 and set(data.labels) <= {"DT", "NN", "VBZ"}
+
+
+def test_load_letters_by_folds(tmp_path):
+    (tmp_path / "ocr_letters").mkdir()
+    pixels = np.random.default_rng(0).integers(0, 2, (9, 128)).astype("u1")
+    np.savez(
+        tmp_path / "ocr_letters" / "ocr_letters.npz",
+        pixels_packed=np.packbits(pixels, axis=1),
+        labels=np.arange(9, dtype="u1"),
+        fold=np.array([1, 0, 2, 0]),
+        word_offsets=np.array([0, 2, 5, 6, 9]),
+    )
+    data = load_tagged(OCR, tmp_path)
+    assert [y.tolist() for y in data.Y] == [[0, 1], [5]]
+    assert data.truth.tolist() == [2, 3, 4, 6, 7, 8] and len(data.labels) == 26
+    np.testing.assert_array_equal(data.X_test.matrix, pixels[[2, 3, 4, 6, 7, 8]])
+
+
+def test_watch_tests_now_and_then_and_ends_training(tmp_path):
+    data = load_tagged("chunking", write_conll(tmp_path, 30))
+    accuracy = TokenAccuracy(data)
+    watch = Watch(accuracy, lambda state: state.w, lambda record, _: record.iteration == 4, 1e9)
+    result = train_chain(data, C=1.0, solver="sdm", tol=1e-9, callbacks=[watch])
+    assert result.n_iter <= 4 and len(watch.points) == (2 if result.n_iter == 4 else 1)
+    right = (len(data.truth) - 1) / len(data.truth)  # the new tag cannot be found
+    result = train_chain(data, C=1.0, solver="sdm")
+    assert accuracy(result.w) == pytest.approx(right)
+    early = train_chain(data, C=1.0, solver="sdm", callbacks=[stop_at_dual(0.1)])
+    assert early.n_iter < result.n_iter and time_to_dual(early, 0.1) <= early.time
+    took = time_to(result, result.primal, packing=False)
+    assert time_to(result, result.primal) == pytest.approx(took + result.prepare_time)
+    assert time_to(result, 0.0) is None
+    assert curve(result, value="dual")[-1][1] == pytest.approx(result.dual)
+    assert all(np.isfinite(primal) for _, primal in curve(result))
+
+
+def test_crfsuite_on_the_same_features(tmp_path):
+    pytest.importorskip("pycrfsuite")
+    from maxmargin.bench.peers import PERCEPTRON, converter, run_peer, run_sgd
+
+    data = load_tagged("chunking", write_conll(tmp_path, 30))
+    right = (len(data.truth) - 1) / len(data.truth)
+    found = run_peer(data, PERCEPTRON)
+    assert found["accuracy"] == pytest.approx(right) and found["time"] > 0
+    assert converter(Group({}, [{"time": 18.2}]))(10.0) == pytest.approx(20.0)
+    found = run_sgd(data, 5)
+    assert found["accuracy"] == pytest.approx(right) and len(found["curve"]) == 5
+    assert found["time"] == found["curve"][-1][0]
+
+
+def test_memory_of_a_chain(tmp_path, capsys):
+    from maxmargin.bench.memory import _STATUS, main
+
+    if not _STATUS.exists():
+        pytest.skip("needs /proc")
+    write_conll(tmp_path, 10)
+    main("chunking", str(tmp_path), "10", "0.1", "1e9", "sdm", "5")
+    found = json.loads(capsys.readouterr().out)
+    assert found["peak_mb"] >= found["loaded_mb"] > 10
+
+
+def test_side_by_side_names_the_setting():
+    groups = [Group({"s": s}, [{"t": i}, {"t": i}][: 2 - i]) for i, s in enumerate("ab")]
+    assert side_by_side(groups, "s").values == [{"t a": 0, "t b": 1}]
+
+
+def test_sequence_experiment_from_end_to_end(no_data, tmp_path, capsys):
+    write_conll(tmp_path, 60)
+    options = {"data": tmp_path, "out": tmp_path, "repeats": 1, "quick": True}
+    assert run_benchmarks(["002-table4-scaling"], **options) == 0
+    assert "6 new measurements" in capsys.readouterr().out
+    assert (tmp_path / "002-table4-scaling-quick.png").stat().st_size > 1000
+    run_benchmarks(["002-table4-scaling"], **options)
+    assert "0 new measurements" in capsys.readouterr().out

@@ -368,7 +368,7 @@ def test_a_model_too_large_for_memory(folder, tmp_path, monkeypatch):
 
 def test_wrong_usage_ends_with_2(folder):
     assert run("train", "multiclass", folder / "train.txt").exit_code == 2
-    assert run("train", "chain", folder / "train.txt", "-o", "m").exit_code == 2
+    assert run("train", "tree", folder / "train.txt", "-o", "m").exit_code == 2
     assert run("train", "binary", "data", "-o", "m", "--seed", "-1").exit_code == 2
     assert run("frobnicate").exit_code == 2
 

@@ -251,3 +251,184 @@ def test_a_missing_or_misshapen_array_is_refused(tmp_path, data, name):
         write_container(tmp_path / "m", meta, {**rest, **wrong})
         with pytest.raises(mm.ModelFileError):
             load(tmp_path / "m")
+
+
+# Sequences
+
+TAGS = [["D", "N", "V"], ["D", "N"], ["N", "V"]]
+STRANGE = "a|b\\c \n\x00ü漢\U0001f600\ud800"
+COLUMNS = [
+    [("the", "DT"), ("dog", "NN"), ("ü\U0001f600", "VB")],
+    [("a", "DT"), ("cat", "NN")],
+    [("dogs", "NN"), ("bark", "VB")],
+]
+MATRICES = [np.eye(4)[[0, 1, 2]], np.eye(4)[[0, 3]], np.eye(4)[[1, 2]]]
+DICTS = [[{"w": w, "n": i + 0.5, STRANGE: True} for i, (w, _) in enumerate(x)] for x in COLUMNS]
+PAIRS = [(None, "D"), (None, "N"), ("D", "N"), ("N", "V"), ("V", None), ("N", None)]
+
+
+def chain_inputs():
+    """Parameters, training input and new input."""
+    new = [[("the", "DT"), ("cat", "NN"), ("unseen", "VB")], [], [("bark", "VB")]]
+    yield {"template": "chunking"}, COLUMNS, new
+    yield {"template": "default", "transitions": PAIRS}, COLUMNS, new
+    yield {"template": "word[0]\nextra[-1]\n", "transitions": set(PAIRS)}, COLUMNS, new
+    yield {"template": "word[0]", "start_stop": True}, [[w for w, _ in x] for x in COLUMNS], [["a"]]
+    yield {}, [[list(token) for token in x] for x in COLUMNS], [[["the", "new"], []], []]
+    yield {"transitions": tuple(PAIRS)}, DICTS, [[{"w": "dog"}, {STRANGE: 3, "n": 1}, {}]]
+    mask = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]], bool)
+    yield {"transitions": mask, "start_stop": True}, MATRICES, [np.ones((3, 4))]
+    yield {"solver": mm.SDM(inner=3)}, [csr_matrix(x) for x in MATRICES], [csr_matrix((2, 4))]
+    yield {"loss": 2 * COST, "class_weight": {"D": 2.0}}, MATRICES, [np.ones((1, 4))]
+    yield (
+        {"loss": "zero-one", "rescaling": "slack"},
+        mm.Sequences(np.ones((7, 2)), [0, 3, 5, 7]),
+        [],
+    )
+
+
+def same_chain(a, b, *inputs):
+    for name in ("coef_", "transition_", "start_", "stop_", "classes_"):
+        assert same_value(getattr(a, name), getattr(b, name)), name
+    assert a.feature_names_ == b.feature_names_
+    for X in inputs:
+        assert a.predict(X) == b.predict(X)
+        if len(X):
+            assert type(b.predict(X)[0]) is list
+
+
+@pytest.mark.parametrize(("parameters", "X", "new"), list(chain_inputs()))
+def test_chains_come_back_bit_for_bit(tmp_path, parameters, X, new):
+    estimator = mm.ChainSVC(C=1.0, **parameters).fit(X, TAGS)
+    estimator.save(tmp_path / "m")
+    again = mm.load(tmp_path / "m")
+    same_chain(estimator, again, X, new)
+    before, after = estimator.get_params(), again.get_params()
+    assert all(same_value(before[key], after[key]) for key in before), (before, after)
+    assert again.result_.history == estimator.result_.history
+    assert again._w() is again.result_.w  # predicting copies no weights
+    again.save(tmp_path / "b")
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "b").read_bytes()
+    same_chain(again.fit(X, TAGS), estimator)
+    assert summary(tmp_path / "m")["estimator"] == "ChainSVC"
+
+
+@pytest.mark.parametrize("labels", [[1, 2], [("B", 1), ("I", 2)], [True, False], [0.5, "x"]])
+def test_labels_of_chains(tmp_path, labels):
+    Y = [[labels[t % 2] for t in range(len(x))] for x in COLUMNS]
+    estimator = mm.ChainSVC(C=1.0).fit(DICTS, Y)
+    estimator.save(tmp_path / "m")
+    same_chain(estimator, mm.load(tmp_path / "m"), DICTS)
+
+
+def test_a_template_file_is_not_needed_again(tmp_path):
+    path = tmp_path / "template"
+    path.write_text("word[-1..1]\nextra[0]")
+    for given in (str(path), path, mm.features.Template(path)):
+        path.write_text("word[-1..1]\nextra[0]")
+        estimator = mm.ChainSVC(C=1.0, template=given).fit(COLUMNS, TAGS)
+        path.write_text("word[0]")
+        estimator.save(tmp_path / "m")
+        path.unlink()
+        again = mm.load(tmp_path / "m")
+        same_chain(estimator, again, COLUMNS)
+        same_chain(again.fit(COLUMNS, TAGS), estimator, COLUMNS)
+
+
+def test_weights_that_were_set_by_hand_are_used_and_kept(tmp_path):
+    estimator = mm.ChainSVC(C=1.0).fit(MATRICES, TAGS)
+    estimator.coef_ = np.zeros((3, 4))
+    estimator.transition_ = -np.zeros((3, 3))
+    estimator.transition_[:, 2] = 1.0
+    assert estimator.predict([np.ones((2, 4))])[0][1] == "V"
+    estimator.save(tmp_path / "m")
+    again = mm.load(tmp_path / "m")
+    same_chain(estimator, again, MATRICES)
+    assert np.signbit(again.transition_[0, 0])
+    estimator.coef_[0] = 10.0
+    assert estimator.predict([np.ones((2, 4))]) == [["D", "D"]]
+    twin = copy.deepcopy(again)
+    twin.coef_[0] = 10.0
+    assert twin.predict([np.ones((2, 4))]) == [["D", "D"]] != again.predict([np.ones((2, 4))])
+
+
+def test_zero_weights_take_no_room(tmp_path):
+    X = [[[f"name {i}"] for i in range(2000)]]
+    estimator = mm.ChainSVC(max_iter=1, solver="one-slack")
+    with pytest.warns(UserWarning):
+        estimator.fit(X, [[i % 50 for i in range(2000)]])
+    estimator.coef_ = np.zeros_like(estimator.coef_)
+    estimator.save(tmp_path / "m")
+    assert (tmp_path / "m").stat().st_size < 100_000 < estimator.coef_.nbytes
+    same_chain(estimator, mm.load(tmp_path / "m"), X)
+
+
+def _chain_content(tmp_path):
+    # Zeros by hand, so that weights are stored with their places.
+    estimator = mm.ChainSVC(template="chunking", start_stop=True).fit(COLUMNS, TAGS)
+    estimator.coef_ = np.zeros_like(estimator.coef_)
+    estimator.save(tmp_path / "m")
+    return read_container(tmp_path / "m")
+
+
+def _spoilt_chains():
+    """Arrays to replace (None takes one away), and places of the meta with other values."""
+    for name in ("weights", "weights.at", "names", "names.lengths", "history"):
+        yield {name: None}, {}
+        yield {name: np.zeros((2, 2))}, {}
+        yield {name: np.array(["x"])}, {}
+    yield {"weights.at": np.array([0, 10**9], np.uint32), "weights": np.zeros(2)}, {}
+    yield {"weights.at": np.array([1, 0], np.uint32), "weights": np.zeros(2)}, {}
+    yield {"weights.at": np.zeros(0, np.uint32), "weights": np.zeros(0)}, {}
+    yield {"names": np.full(10, 255, np.uint8)}, {}
+    yield {}, {"reader": "pickle"}
+    yield {}, {"reader": "names", "template": 3, "data": 3}
+    yield {}, {"template": None}
+    yield {}, {"template": "open('/etc/passwd')"}
+    yield {}, {"data": {"format": "conll", "columns": 2, "label": 99}}
+    yield {}, {"data": ["conll"]}
+
+
+@pytest.mark.parametrize(("arrays", "chain"), list(_spoilt_chains()))
+def test_a_damaged_chain_is_refused(tmp_path, arrays, chain):
+    meta, found = _chain_content(tmp_path)
+    found = {name: a for name, a in (found | arrays).items() if a is not None}
+    write_container(tmp_path / "m", {**meta, "chain": meta["chain"] | chain}, found)
+    with pytest.raises(mm.ModelFileError, match=str(tmp_path / "m")):
+        load(tmp_path / "m")
+
+
+def test_more_ways_to_damage_a_chain(tmp_path):
+    meta, arrays = _chain_content(tmp_path)
+    twice = arrays["names.lengths"].copy()
+    for change in (
+        {"fitted": meta["fitted"] | {"n_features_in_": 10**12}},
+        {"fitted": meta["fitted"] | {"n_features_in_": -1}},
+        {"fitted": meta["fitted"] | {"n_features_in_": 2.5}},
+        {"fitted": meta["fitted"] | {"classes_": {"array": "<U1", "values": ["D", "N"]}}},
+        {"parameters": meta["parameters"] | {"transitions": {"value": "magic"}}},
+        {"parameters": meta["parameters"] | {"start_stop": {"value": False}}},
+        {"chain": None},
+        {"chain": {}},
+    ):
+        write_container(tmp_path / "m", meta | change, arrays)
+        with pytest.raises(mm.ModelFileError, match=str(tmp_path / "m")):
+            load(tmp_path / "m")
+    names = np.frombuffer(b"a" * len(twice), np.uint8)
+    repeated = {"names": names, "names.lengths": np.ones(len(twice), np.uint32)}
+    write_container(tmp_path / "m", meta, arrays | repeated)
+    with pytest.raises(mm.ModelFileError, match="not all different"):
+        load(tmp_path / "m")
+    for cut in (100, 1000):
+        content = (tmp_path / "m").read_bytes()
+        (tmp_path / "m").write_bytes(content[:-cut])
+        with pytest.raises(mm.ModelFileError):
+            load(tmp_path / "m")
+
+
+def test_imported_chains_are_saved(tmp_path):
+    estimator = mm.ChainSVC(C=1.0).fit(MATRICES, [[1, 2, 3], [1, 2], [2, 3]])
+    mm.io.save_svm_struct(estimator, tmp_path / "svm")
+    imported = mm.io.load_svm_struct(tmp_path / "svm")
+    imported.save(tmp_path / "m")
+    same_chain(imported, mm.load(tmp_path / "m"), MATRICES)

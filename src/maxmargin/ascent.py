@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 from numba.extending import register_jitable
 
 from .borrow import borrow
@@ -100,7 +101,7 @@ class Rule(NamedTuple):
     keep: bool = False
 
 
-@register_jitable(inline="always")
+@njit(inline="always")
 def ascend_examples(
     decode, loss, delta, margin, pack, w, C, mode, order, duals, rule, labels, visits, block, work
 ):
@@ -135,12 +136,16 @@ def ascend_examples(
                     y = duals.labels[start : start + hi - lo]
                     idx, val = block.idx[r * width :], block.val[r * width :]
                     write_nnz(block, r, delta(pack.data, i, truth, y, idx, val))
-            ascend_block(duals, block, visits, i, m, C * pack.weight[i], rule, width, w)
+            ascend_block(
+                duals.alpha[i], duals.gram, duals.known, i, m, block, C * pack.weight[i], rule,
+                width, w,
+            )  # fmt: skip
+            note_change(visits)
             if not rule.keep:
                 drop_zeros(duals, i, slots * lo, hi - lo)  # line 23
 
 
-@register_jitable(inline="always")
+@njit(inline="always")
 def sum_duals(delta, pack, C, mode, order, duals, w, scratch):
     """w += C sum_ir weight_i alpha_ir plane_ir: w(alpha) from its definition."""
     pack, w, order, duals = borrow((pack, w, order, duals))
@@ -202,9 +207,9 @@ def see_gap(duals, block, visits, i, m, weight, asked):
         if duals.alpha[i, r] > 0:
             lowest = min(lowest, block.F[r])
             mean += duals.alpha[i, r] * block.F[r]
-    violation = highest - lowest
     if asked:
         highest = max(highest, block.F[m])  # what the oracle said, added or not
+    violation = highest - lowest
     visits.gap[i] = highest - mean
     visits.total[HINGE] += weight * highest
     visits.total[GAP] += weight * (highest - mean)
@@ -213,16 +218,24 @@ def see_gap(duals, block, visits, i, m, weight, asked):
 
 
 @register_jitable
-def ascend_block(duals, block, visits, i, m, C, rule, width, w):
-    """Solve the dual of one example, or take a step in it; then w follows (line 22)."""
-    set_gram(duals, block, i, m, width)
+def note_change(visits):
+    """One example more has changed."""
+    visits.total[CHANGED] += 1
+
+
+@njit(cache=True, nogil=True)
+def ascend_block(alpha, kept, known, i, m, block, C, rule, width, w):
+    """Solve the dual of one example, or take a step in it; then w follows (line 22).
+
+    It sees no labels, so that it is compiled for problems in plain Python as well.
+    """
+    set_gram(kept, known, i, m, block, width)
     for r in range(m):
         block.step[r] = 0.0
     if rule.whole:
-        frank_wolfe(duals.alpha[i], block, m, C)
+        frank_wolfe(alpha, block, m, C)
     else:
-        smo(duals.alpha[i], block, m, C, INNER * rule.tau)
-    visits.total[CHANGED] += 1
+        smo(alpha, block, m, C, INNER * rule.tau)
     for r in range(1, m):
         if block.step[r] != 0:
             begin, nnz = r * width, block.nnz[r]
@@ -277,20 +290,20 @@ def frank_wolfe(alpha, block, m, C):
 
 
 @register_jitable
-def set_gram(duals, block, i, m, width):
+def set_gram(kept, known, i, m, block, width):
     """The Gram matrix of V_i: what is kept of it, and the rest anew."""
-    if len(duals.gram) == 0:
+    if len(kept) == 0:
         gram(block, 1, m, width)
         return
-    known = duals.known[i]
-    for r in range(1, known):
-        for s in range(1, known):
-            block.K[r, s] = duals.gram[i, r, s]
-    gram(block, known, m, width)
-    for r in range(known, m):
+    old = known[i]
+    for r in range(1, old):
+        for s in range(1, old):
+            block.K[r, s] = kept[i, r, s]
+    gram(block, old, m, width)
+    for r in range(old, m):
         for s in range(1, r + 1):
-            duals.gram[i, r, s] = duals.gram[i, s, r] = block.K[r, s]
-    duals.known[i] = m
+            kept[i, r, s] = kept[i, s, r] = block.K[r, s]
+    known[i] = m
 
 
 @register_jitable

@@ -48,12 +48,12 @@ def interpret(kernels: Kernels) -> Loops:
     decode, loss, delta, margin = (getattr(f, "py_func", f) for f in functions)
     see = _by_features(delta) if margin is None else _by_scores(margin)
     return Loops(
-        partial(loops.decode_examples, decode),
-        partial(loops.collect_planes, loss, delta),
-        partial(loops.recall_planes, delta),
-        partial(loops.remember_planes, loss),
-        partial(ascent.ascend_examples, decode, loss, delta, see),
-        partial(ascent.sum_duals, delta),
+        partial(loops.decode_examples.py_func, decode),
+        partial(loops.collect_planes.py_func, loss, delta),
+        partial(loops.recall_planes.py_func, delta),
+        partial(loops.remember_planes.py_func, loss),
+        partial(ascent.ascend_examples.py_func, decode, loss, delta, see),
+        partial(ascent.sum_duals.py_func, delta),
         compiled=False,
     )
 

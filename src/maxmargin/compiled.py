@@ -15,7 +15,7 @@ from .ascent import UNWRITTEN, ascend_examples, sum_duals
 from .loops import collect_planes, decode_examples, recall_planes, remember_planes
 from .problems import binary, chain, multiclass
 
-SOURCES = "783ed1b65958937b"
+SOURCES = "9fb6f2e03ed675d0"
 
 
 @njit(cache=True, nogil=True)

@@ -76,7 +76,7 @@ def read_only(array: Any, dtype: Any) -> np.ndarray:
     return view
 
 
-@njit(cache=True, nogil=True)
+@register_jitable
 def row_scores(rows, i, w, K, s):
     """s[k] += sum_f X[i, f] * w[f*K + k]."""
     lo, hi = rows.indptr[i], rows.indptr[i + 1]
@@ -96,7 +96,7 @@ def row_scores(rows, i, w, K, s):
                 s[k] += values[p] * weights[k]
 
 
-@njit(cache=True, nogil=True)
+@register_jitable
 def rows_scores(rows, i, L, w, K, s):
     """s[t*K + k] += sum_f X[i + t, f] * w[f*K + k] for the L rows from i on."""
     if not rows.dense:
@@ -122,7 +122,7 @@ def rows_scores(rows, i, L, w, K, s):
         row_scores(rows, i + t, w, K, s[t * K : t * K + K])
 
 
-@njit(cache=True, nogil=True)
+@register_jitable
 def sparse_rows_scores(rows, i, L, w, K, s):
     """The same of sparse rows; weights that are far away are fetched ahead of their use."""
     end, far = len(rows.indices), len(w) > LARGE
@@ -143,7 +143,7 @@ def sparse_rows_scores(rows, i, L, w, K, s):
                 scores[k] += values[p] * weights[k]
 
 
-@njit(cache=True, nogil=True)
+@register_jitable
 def row_dot(rows, i, w):
     """sum_f X[i, f] * w[f]."""
     lo, hi = rows.indptr[i], rows.indptr[i + 1]
@@ -159,7 +159,7 @@ def row_dot(rows, i, w):
     return total
 
 
-@njit(cache=True, nogil=True)
+@register_jitable
 def row_write(rows, i, scale, K, k, idx, val, nnz):
     """Append the entries of ``scale * X[i]``, as features of label k, to the sparse (idx, val)."""
     lo, hi = rows.indptr[i], rows.indptr[i + 1]
@@ -177,7 +177,7 @@ def row_write(rows, i, scale, K, k, idx, val, nnz):
     return nnz + hi - lo
 
 
-@njit(cache=True, nogil=True)
+@register_jitable
 def row_write_both(rows, i, K, k, j, idx, val, nnz):
     """Append ``X[i]`` as features of label k, and ``-X[i]`` as features of label j."""
     lo, hi = rows.indptr[i], rows.indptr[i + 1]

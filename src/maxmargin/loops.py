@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
+from numba import njit
 
 from .borrow import borrow
 from .linalg import copy_labels, sparse_axpy, sparse_dot
@@ -35,7 +35,7 @@ class Cache(NamedTuple):
     used: np.ndarray
 
 
-@register_jitable(inline="always")
+@njit(inline="always")
 def decode_examples(decode, pack, w, mode, order, labels, work):
     """The oracle: labels_i = argmax_y of the mode's value."""
     pack, w, order, labels, work = borrow((pack, w, order, labels, work))
@@ -44,7 +44,7 @@ def decode_examples(decode, pack, w, mode, order, labels, work):
         decode(pack.data, w, i, mode, labels[pack.offsets[i] : pack.offsets[i + 1]], work)
 
 
-@register_jitable(inline="always")
+@njit(inline="always")
 def collect_planes(loss, delta, pack, w, mode, order, labels, g, value, scratch):
     """Sum the planes named by ``labels`` into a cut.
 
@@ -71,7 +71,7 @@ def collect_planes(loss, delta, pack, w, mode, order, labels, g, value, scratch)
     return total
 
 
-@register_jitable(inline="always")
+@njit(inline="always")
 def recall_planes(delta, pack, w, mode, order, cache, now, labels, value, scratch):
     """labels_i = the best cached output of example i at w, or the truth if none is better."""
     pack, w, order = borrow((pack, w, order))
@@ -98,7 +98,7 @@ def recall_planes(delta, pack, w, mode, order, cache, now, labels, value, scratc
             copy_labels(pack.truth, lo, labels, lo, hi - lo)
 
 
-@register_jitable(inline="always")
+@njit(inline="always")
 def remember_planes(loss, pack, order, labels, value, recalled, cache, now):
     """Put each output that beats the best recalled one into its example's cache.
 

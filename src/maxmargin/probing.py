@@ -80,6 +80,7 @@ class Example:
                 "loss(y_true, y_true) must be 0"
             )
         if isinstance(pack.data, PythonData):
+            pack.data.memory.limit = 0  # what features returns is to be seen anew each time
             self._learn_listed(pack.data)
 
     def decode(self, w: np.ndarray, mode: int, pack: Pack | None = None) -> Known:

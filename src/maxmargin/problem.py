@@ -110,6 +110,10 @@ class KernelProblem:
         """How many floats ``decode`` needs; a mode without an oracle is refused here."""
         return pack.work
 
+    def operations(self, pack: Pack) -> float | None:
+        """About how many operations a pass of the oracle takes; None where that is unknown."""
+        return None
+
     def unpack(self, pack: Pack, labels: np.ndarray) -> Sequence[Any] | np.ndarray:
         """The outputs, as users know them, of a flat label array."""
         raise NotImplementedError

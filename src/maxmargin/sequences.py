@@ -98,7 +98,9 @@ def stack_sequences(X: Any) -> Sequences:
 
     if isinstance(X, Sequences):
         return X
-    parts = [x if sp.issparse(x) else np.asarray(x) for x in X]
+    if sp.issparse(X) or getattr(X, "ndim", 3) == 2:
+        raise DataError("X is one matrix: it is a list of sequences; for a single one use [X]")
+    parts = [_as_matrix(x, i) for i, x in enumerate(X)]
     if not parts:
         raise DataError("X is empty: at least one sequence is needed")
     d = next((x.shape[1] for x in parts if x.ndim == 2 and x.shape[0]), None)
@@ -120,6 +122,16 @@ def stack_sequences(X: Any) -> Sequences:
     else:
         matrix = np.concatenate(parts)
     return Sequences(matrix, offsets)
+
+
+def _as_matrix(x: Any, i: int) -> Any:
+    """Sparse matrices as they are, everything else as an array."""
+    if hasattr(x, "tocsr"):
+        return x
+    try:
+        return np.asarray(x)
+    except ValueError as error:
+        raise DataError(f"the rows of sequence {i} have different lengths: {error}") from error
 
 
 def check_finite(X: Sequences) -> None:

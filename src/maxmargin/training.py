@@ -92,7 +92,7 @@ def train_shard(
     if rescaling not in MODES:
         raise DataError(f"rescaling is 'margin' or 'slack', got {rescaling!r}")
     task = Task(shard, check_positive("C", C), MODES[rescaling], stop.tol, random(random_state))
-    chosen = get_solver(solver, shard.n)
+    chosen = get_solver(solver, shard)
     compile_time = shard.warm_up(task.mode, chosen.loops(task))
     # One thread for BLAS: our matrices are small, and waiting for its threads costs far more.
     with threadpool_limits(1, "blas"), ExitStack() as stack:

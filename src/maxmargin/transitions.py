@@ -77,7 +77,7 @@ def _split_tag(label: Any, scheme: str) -> tuple[str, str]:
 
 def _by_array(mask: np.ndarray, K: int) -> np.ndarray:
     if mask.shape == (K + 2, K):
-        return mask
+        return mask.copy()
     if mask.shape != (K, K):
         raise DataError(
             f"the mask of transitions has shape {mask.shape}: {K} labels need ({K}, {K}), or "
@@ -96,6 +96,10 @@ def _by_pairs(pairs: Any, classes: list[Any]) -> np.ndarray:
         raise DataError(
             f"transitions is 'bio', 'bioes', pairs of labels or a bool array: {pairs!r}"
         ) from error
+    if any(isinstance(label, bool) for pair in pairs for label in pair) and not any(
+        isinstance(label, bool) for label in classes
+    ):
+        raise DataError("transitions as a mask is an array: use numpy.array(..., bool)")
     for a, b in pairs:
         # Labels that training has not seen are no mistake: a fold may miss one.
         if a is None and b in number:
@@ -141,3 +145,15 @@ def check_gold(allowed: np.ndarray, X: Sequences, codes: np.ndarray, classes: np
                 f"the true labels of sequence {i} {what} with {names[codes[bad[0]]]!r}, which "
                 "transitions forbids: mend the labels, or allow it"
             )
+
+
+def allow_gold(allowed: np.ndarray, X: Sequences, codes: np.ndarray) -> None:
+    """Allow, in place, what the labels of all tokens do."""
+    K, full = allowed.shape[1], X.lengths > 0
+    starts, ends = X.offsets[:-1][full], X.offsets[1:][full] - 1
+    inner = np.ones(len(codes), bool)
+    inner[starts] = False
+    after = np.flatnonzero(inner)
+    allowed[codes[after - 1], codes[after]] = True
+    allowed[K, codes[starts]] = True
+    allowed[K + 1, codes[ends]] = True

@@ -15,6 +15,15 @@ from ..errors import MaxMarginError
 #: The environment variable that names the data directory.
 VARIABLE = "MAXMARGIN_DATA"
 
+#: The files of a data set in its directory, where these are not the one ``<name>.npz``.
+FILES = {
+    "bc2gm": ("train.tsv.gz", "split_7500_5000.npz"),
+    "brown_pos": ("train.txt.gz", "test.txt.gz"),
+    "conll2000": ("train.txt.gz", "test.txt.gz"),
+    "jnlpba": ("Genia4ERtask1.iob2.gz", "Genia4EReval1.iob2.gz"),
+    "wsj_pos": ("train.txt.gz", "test.txt.gz"),
+}
+
 
 class Dataset(NamedTuple):
     """Training and test examples; X is CSR or dense float64, y numbers the classes from 0."""
@@ -45,18 +54,24 @@ def data_directory(given: str | Path | None) -> Path | None:
     return Path(chosen) if chosen else None
 
 
-def find_file(name: str, directory: Path | None) -> Path:
-    """The file ``name/name.npz`` of a data set, or an error that says how to give it."""
+def find_files(name: str, directory: Path | None) -> list[Path]:
+    """The files of a data set, or an error that says how to give them."""
+    return [find_file(name, directory, file) for file in FILES.get(name, (f"{name}.npz",))]
+
+
+def find_file(name: str, directory: Path | None, file: str | None = None) -> Path:
+    """A file of a data set, ``name/name.npz`` by default, or an error that says how to give it."""
+    wanted = f"{name}/{file or f'{name}.npz'}"
     if directory is None:
         raise MaxMarginError(
             f"the data set {name!r} is needed and no data directory is given: "
-            f"use --data DIR or set {VARIABLE}; it must hold {name}/{name}.npz"
+            f"use --data DIR or set {VARIABLE}; it must hold {wanted}"
         )
-    path = directory / name / f"{name}.npz"
+    path = directory / wanted
     if not path.is_file():
         raise MaxMarginError(
             f"the data set {name!r} is needed and {path} does not exist: "
-            f"give the directory that holds {name}/{name}.npz with --data DIR or {VARIABLE}"
+            f"give the directory that holds {wanted} with --data DIR or {VARIABLE}"
         )
     return path
 

@@ -34,13 +34,20 @@ def seconds(value: float) -> str:
 
 
 def ratio(value: float) -> str:
-    """How many times."""
+    """How many times; a dash where something was not reached."""
+    if value == 0 or math.isinf(value):
+        return "-"
     return f"{value:.2f}x" if value < 99.5 else f"{value:,.0f}x"
 
 
 def percent(value: float) -> str:
     """A share as a percentage."""
     return f"{100 * value:.1f} %"
+
+
+def percent2(value: float) -> str:
+    """An accuracy, whose second digit counts."""
+    return f"{100 * value:.2f} %"
 
 
 class Column(NamedTuple):

@@ -1,6 +1,8 @@
 """Peak memory of a training run, measured in a process of its own.
 
-``python -m maxmargin.bench.memory DIRECTORY N SEED SECONDS`` prints the numbers as JSON.
+``python -m maxmargin.bench.memory covertype DIRECTORY N SEED SECONDS`` and
+``python -m maxmargin.bench.memory TASK DIRECTORY N C TARGET SOLVER SECONDS`` print the numbers as
+JSON.
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ from typing import Any
 
 from ..errors import MaxMarginError
 from .data import load
-from .runs import train_multiclass
+from .runs import stop_at, train_chain, train_multiclass
+from .sequences import load_tagged
 
 _STATUS = Path("/proc/self/status")
 
@@ -26,7 +29,27 @@ def peak_growth(directory: Path | None, n: int, seed: int, max_time: float) -> d
     if not _STATUS.exists():
         # Other systems cannot reset the peak, so that loading the data would hide the training.
         return {"data_mb": None, "growth_mb": None, "multiple": None}
-    command = [sys.executable, "-m", __name__, str(directory), str(n), str(seed), str(max_time)]
+    return _in_process("covertype", directory, n, seed, max_time)
+
+
+def peak_of_chain(
+    task: str,
+    directory: Path | None,
+    n: int,
+    C: float,
+    target: float,
+    solver: str,
+    max_time: float,
+) -> dict[str, Any]:
+    """Train a chain in a fresh process; see ``measure_chain``."""
+    if not _STATUS.exists():
+        return {"peak_mb": None, "loaded_mb": None}
+    return _in_process(task, directory, n, C, target, solver, max_time)
+
+
+def _in_process(*arguments: Any) -> dict[str, Any]:
+    """Run this file with these arguments."""
+    command = [sys.executable, "-m", __name__, *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise MaxMarginError(f"the memory measurement failed: {done.stderr.strip()[-500:]}")
@@ -56,6 +79,26 @@ def measure(directory: Path, n: int, seed: int, max_time: float) -> dict[str, An
     return {"data_mb": size, "growth_mb": growth, "multiple": growth / size}
 
 
+def measure_chain(
+    task: str, directory: Path, n: int, C: float, target: float, solver: str, max_time: float
+) -> dict[str, Any]:
+    """The peak of a whole process that reads a task, extracts features and trains to a primal.
+
+    The peak is that of /proc: what getrusage tells begins with the memory of the process that
+    started this one.
+
+    Returns
+    -------
+    dict
+        ``peak_mb`` at the end and ``loaded_mb``, the peak before training.
+    """
+    data = load_tagged(task, directory, n)
+    load_tagged.cache_clear()
+    loaded = _memory("VmHWM")
+    train_chain(data, C=C, tol=1e-7, solver=solver, max_time=max_time, callbacks=[stop_at(target)])
+    return {"peak_mb": _memory("VmHWM"), "loaded_mb": loaded}
+
+
 def _memory(field: str) -> float:
     """A field of the process status, in megabytes."""
     for line in _STATUS.read_text().splitlines():
@@ -64,6 +107,18 @@ def _memory(field: str) -> float:
     raise MaxMarginError(f"{_STATUS} has no field {field}")
 
 
+def main(kind: str, directory: str, n: str, *options: str) -> None:
+    """Print one measurement."""
+    if kind == "covertype":
+        seed, limit = options
+        values = measure(Path(directory), int(n), int(seed), float(limit))
+    else:
+        C, target, solver, limit = options
+        values = measure_chain(
+            kind, Path(directory), int(n), float(C), float(target), solver, float(limit)
+        )
+    print(json.dumps(values))
+
+
 if __name__ == "__main__":
-    where, n, seed, limit = sys.argv[1:]
-    print(json.dumps(measure(Path(where), int(n), int(seed), float(limit))))
+    main(*sys.argv[1:])

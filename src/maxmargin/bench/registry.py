@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from .session import Session
 
 #: The files that define experiments.
-MODULES = ("cache", "covertype", "scaling", "steps")
+MODULES = (
+    "auto", "cache", "chunking", "covertype", "improvements", "scaling", "sdm_scaling", "sdm_sgd",
+    "sdm_tables", "steps", "tagging",
+)  # fmt: skip
 
 _EXPERIMENTS: dict[str, Experiment] = {}
 
@@ -37,6 +40,8 @@ class Experiment:
         What is compared, and in one sentence what should come out.
     data : tuple of str
         The data sets that must be in the data directory.
+    peers : tuple of str
+        Modules of other programs that must be installed.
     run : callable
         ``run(session) -> Verdict``: measures, shows its tables and draws through the session.
     """
@@ -45,16 +50,22 @@ class Experiment:
     title: str
     claim: str
     data: tuple[str, ...]
+    peers: tuple[str, ...]
     run: Callable[[Session], Verdict]
 
 
 def experiment(
-    name: str, *, title: str, claim: str, data: tuple[str, ...] = ()
+    name: str,
+    *,
+    title: str,
+    claim: str,
+    data: tuple[str, ...] = (),
+    peers: tuple[str, ...] = (),
 ) -> Callable[[Callable[[Session], Verdict]], Callable[[Session], Verdict]]:
     """Register the decorated function as an experiment."""
 
     def register(run: Callable[[Session], Verdict]) -> Callable[[Session], Verdict]:
-        _EXPERIMENTS[name] = Experiment(name, title, claim, data, run)
+        _EXPERIMENTS[name] = Experiment(name, title, claim, data, peers, run)
         return run
 
     return register

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from importlib.util import find_spec
 from pathlib import Path
 
 from ..errors import MaxMarginError
-from .data import data_directory, find_file
+from .data import data_directory, find_files
 from .display import Console, experiment_table, verdict_table
 from .registry import Experiment, find_experiments, list_experiments
 from .session import Session
@@ -74,17 +75,27 @@ def _writable(out: str | Path) -> Path:
 def _with_data(
     experiments: list[Experiment], directory: Path | None
 ) -> tuple[list[Experiment], dict[str, MaxMarginError]]:
-    """The experiments whose data is there, and what is missing for the others."""
+    """The experiments whose data and peers are there, and what is missing for the others."""
     runnable, missing = [], {}
     for experiment in experiments:
         try:
             for name in experiment.data:
-                find_file(name, directory)
+                find_files(name, directory)
+            _find_peers(experiment)
         except MaxMarginError as error:
             missing[experiment.name] = error
         else:
             runnable.append(experiment)
     return runnable, missing
+
+
+def _find_peers(experiment: Experiment) -> None:
+    for module in experiment.peers:
+        if find_spec(module) is None:
+            raise MaxMarginError(
+                f"{experiment.name} measures {module} too, which is not installed: "
+                "pip install 'maxmargin[bench]'"
+            )
 
 
 def _run(session: Session) -> bool:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ..result import Result
+from ..result import Record, Result
 from .data import Dataset
+from .sequences import Tagged
 
 
 def run_values(result: Result) -> dict[str, Any]:
@@ -34,24 +36,106 @@ def train_multiclass(data: Dataset, **options: Any) -> Result:
     return train(Multiclass(data.classes), data.X, data.y, **options)
 
 
+def train_chain(data: Tagged, **options: Any) -> Result:
+    """Training of a chain with Hamming loss on the training sequences."""
+    from ..problems.chain import Chain
+    from ..training import train
+
+    return train(Chain(len(data.labels)), data.X, data.Y, **options)
+
+
+class TokenAccuracy:
+    """Test accuracy of the weights of a chain; the test sequences are packed once."""
+
+    def __init__(self, data: Tagged):
+        from ..problems.chain import Chain
+
+        self.problem = Chain(len(data.labels))
+        self.pack = self.problem.pack(data.X_test)
+        self.truth = data.truth
+
+    def __call__(self, w: np.ndarray) -> float:
+        """The part of the test tokens whose label is right."""
+        from ..shard import predict_labels
+
+        return float((predict_labels(self.problem, self.pack, w) == self.truth).mean())
+
+
+class Watch:
+    """A callback that notes time, dual value and test accuracy, and may end training.
+
+    Parameters
+    ----------
+    measure : TokenAccuracy
+    weights : callable
+        ``weights(state)`` is the w to test.
+    done : callable
+        ``done(record, accuracy)`` ends training, but not before the first certified primal:
+        without it there is no result. Accuracy is None where it was not asked for.
+    growth : float
+        Tests are made when the time has grown by this factor since the last one.
+
+    Attributes
+    ----------
+    points : list
+        ``[time, dual, accuracy]``
+    """
+
+    def __init__(
+        self,
+        measure: TokenAccuracy,
+        weights: Callable[[Any], np.ndarray],
+        done: Callable[[Record, float | None], bool],
+        growth: float = 1.1,
+    ):
+        self.measure = measure
+        self.weights = weights
+        self.done = done
+        self.growth = growth
+        self.points: list[list[float]] = []
+
+    def __call__(self, record: Record, state: Any) -> bool:
+        """Called by the training loop, whose clock stands still meanwhile."""
+        due = not self.points or record.time >= self.growth * self.points[-1][0]
+        accuracy = None
+        if due or self.done(record, None):
+            accuracy = self.measure(self.weights(state))
+            self.points.append([record.time, float(record.dual), accuracy])
+        return self.done(record, accuracy) and math.isfinite(record.primal)
+
+
 def stop_at(target: float) -> Callable[[Any, Any], bool]:
     """A callback that ends training once the primal is as low as ``target``."""
     return lambda record, state: record.primal <= target
 
 
-def time_to(result: Result, target: float) -> float | None:
-    """Seconds, packing included, until the certified primal was as low as ``target``."""
+def stop_at_dual(target: float) -> Callable[[Any, Any], bool]:
+    """A callback that ends training once the dual is as high as ``target`` and a primal known."""
+    return lambda record, state: record.dual >= target and math.isfinite(record.primal)
+
+
+def time_to_dual(result: Result, target: float) -> float | None:
+    """The solver's seconds until the dual value was as high as ``target``."""
+    return next((record.time for record in result.history if record.dual >= target), None)
+
+
+def time_to(result: Result, target: float, packing: bool = True) -> float | None:
+    """Seconds, packing included or not, until the certified primal was as low as ``target``."""
     for record in result.history:
         if record.primal <= target:
-            return result.prepare_time + record.time
+            return record.time + (result.prepare_time if packing else 0.0)
     return None
 
 
-def curve(result: Result, points: int = 80) -> list[list[float]]:
-    """Time and best primal so far, thinned out evenly in the logarithm of the iteration."""
+def curve(result: Result, points: int = 80, value: str = "primal") -> list[list[float]]:
+    """Time and best value so far, thinned out evenly in the logarithm of the iteration.
+
+    ``value`` is "primal" or "dual"; iterations before the first one known are left out.
+    """
     last = len(result.history) - 1
     chosen = np.unique(np.geomspace(1, last + 1, points).astype(int)) - 1
-    return [[result.history[i].time, result.history[i].primal] for i in chosen]
+    pairs = [[result.history[i].time, float(getattr(result.history[i], value))] for i in chosen]
+    return [pair for pair in pairs if np.isfinite(pair[1])]
 
 
 def hinge_primal(coef: np.ndarray, X: Any, y: np.ndarray, C: float) -> float:

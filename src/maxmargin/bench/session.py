@@ -12,6 +12,7 @@ from ..errors import MaxMarginError
 from .data import Dataset, load
 from .display import Column, Console, measurement_line, table
 from .registry import Experiment
+from .sequences import Tagged, load_tagged
 from .store import Store
 
 if TYPE_CHECKING:
@@ -35,6 +36,16 @@ class Group(NamedTuple):
     def every(self, key: str) -> bool:
         """Whether it is true of all repeats."""
         return all(v[key] for v in self.values)
+
+
+def side_by_side(groups: list[Group], key: str) -> Group:
+    """Groups that differ in one setting as one: their values' names end in that setting."""
+    repeats = min(len(group.values) for group in groups)
+    values = [
+        {f"{name} {g.config[key]}": value for g in groups for name, value in g.values[r].items()}
+        for r in range(repeats)
+    ]
+    return groups[0]._replace(values=values)
 
 
 class Session:
@@ -78,12 +89,23 @@ class Session:
         """A data set, its training examples shuffled by ``seed``."""
         return load(name, self.directory, seed)
 
-    def measure(self, config: dict[str, Any], function: Callable[[int], dict[str, Any]]) -> Group:
+    def tagged(self, task: str, n: int | None = None) -> Tagged:
+        """The sequences of a task; see `load_tagged`."""
+        return load_tagged(task, self.directory, n)
+
+    def measure(
+        self,
+        config: dict[str, Any],
+        function: Callable[[int], dict[str, Any]],
+        repeats: int | None = None,
+    ) -> Group:
         """Call ``function(seed)`` once a repeat, on one thread, unless that is on disk already.
 
-        The values are numbers, texts, booleans, lists, or None for what was not reached.
+        The values are numbers, texts, booleans, lists, or None for what was not reached. What is
+        slow may set ``repeats`` to fewer than the session's.
         """
-        return Group(config, [self._one(config, r, function) for r in range(self.repeats)])
+        repeats = self.repeats if repeats is None else min(repeats, self.repeats)
+        return Group(config, [self._one(config, r, function) for r in range(repeats)])
 
     def _one(
         self, config: dict[str, Any], repeat: int, function: Callable[[int], dict[str, Any]]
@@ -104,11 +126,21 @@ class Session:
         """Print one row a group."""
         Console().print(table(groups, columns, title))
 
-    def draw(self, paint: Callable[[Figure], None], width: float = 9, height: float = 4.6) -> None:
-        """Write the picture that ``paint`` draws into an empty figure."""
+    def draw(
+        self,
+        paint: Callable[[Figure], None],
+        width: float = 9,
+        height: float = 4.6,
+        part: str = "",
+    ) -> None:
+        """Write the picture that ``paint`` draws into an empty figure.
+
+        Of several pictures each has the name of its ``part``.
+        """
         from ..report.convergence import require_matplotlib, save
 
-        name = self.experiment.name + ("-quick" if self.quick else "")
+        name = self.experiment.name + (f"-{part}" if part else "")
+        name += "-quick" if self.quick else ""
         path = self.out / f"{name}.png"
         try:
             require_matplotlib()

@@ -8,6 +8,7 @@ from .display import Column, count, percent, seconds
 from .figures import clean, legend, log_scale, named_ticks, style, unfinished
 from .registry import Verdict, experiment
 from .runs import run_values, train_multiclass
+from .session import side_by_side
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -76,18 +77,9 @@ def show(session: Session, grid: dict[tuple[str, float], list[Group]]) -> None:
         Column(f"qp_share {DEFAULT}", "in the QP", percent),
     ]
     session.table(
-        [side_by_side(groups) for groups in grid.values()], columns,
+        [side_by_side(groups, "step") for groups in grid.values()], columns,
         f"iterations to tol = {TOL:g} at each step, one core, no cache; > where time was up",
     )  # fmt: skip
-
-
-def side_by_side(groups: list[Group]) -> Group:
-    """The runs with all step lengths as one group; the names of the values end in the step."""
-    values = [
-        {f"{key} {g.config['step']}": value for g in groups for key, value in g.values[r].items()}
-        for r in range(len(groups[0].values))
-    ]
-    return groups[0]._replace(values=values)
 
 
 def judge(grid: dict[tuple[str, float], list[Group]]) -> Verdict:

@@ -12,8 +12,9 @@ from typing import Annotated
 import typer
 
 from .. import __version__
+from . import chain_app, svm_struct
+from .chain_app import CHAINS, Json, Model
 from .guard import GuardedGroup
-from .svm_struct import register
 
 app = typer.Typer(
     cls=GuardedGroup,
@@ -30,6 +31,7 @@ class Structure(StrEnum):
 
     binary = "binary"
     multiclass = "multiclass"
+    chain = "chain"
 
 
 class Rescaling(StrEnum):
@@ -48,11 +50,11 @@ class ClassWeight(StrEnum):
 Data = Annotated[
     str,
     typer.Argument(
-        metavar="DATA", help="Examples in svmlight format, plain or gzip; - is standard input."
+        metavar="DATA",
+        help="Examples in svmlight format, or for chains in CoNLL's or SVM-HMM's; plain or gzip; - "
+        "is standard input.",
     ),
 ]
-Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A file written by train.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only warnings and errors.")]
 
 
@@ -94,10 +96,15 @@ def demo(
 
 @app.command()
 def train(
-    structure: Annotated[Structure, typer.Argument(metavar="STRUCTURE", help="What is predicted.")],
+    structure: Annotated[Structure, typer.Argument(help="What is predicted.")],
     data: Data,
     model: Annotated[Path, typer.Option("--output", "-o", help="The model file to write.")],
-    C: Annotated[float, typer.Option("--C", "-C", help="Weight of the sum of the losses.")] = 1.0,
+    C: Annotated[
+        float | None,
+        typer.Option(
+            "--C", "-C", help="Weight of the sum of the losses.", show_default="1; for chains 0.1"
+        ),
+    ] = None,
     solver: Annotated[
         str, typer.Option(help="A solver by name, such as one-slack; auto chooses.")
     ] = "auto",
@@ -111,7 +118,9 @@ def train(
     class_weight: Annotated[
         ClassWeight | None, typer.Option(help="Weight classes against their frequencies.")
     ] = None,
-    intercept: Annotated[bool, typer.Option("--intercept", help="Add a constant feature.")] = False,
+    intercept: Annotated[
+        bool, typer.Option("--intercept", help="Add a constant feature; not for chains.")
+    ] = False,
     max_iter: Annotated[int, typer.Option(help="Limit of iterations.")] = 10_000,
     max_time: Annotated[float | None, typer.Option(help="Limit of seconds in the solver.")] = None,
     jobs: Annotated[
@@ -122,12 +131,21 @@ def train(
         Path | None, typer.Option(help="Draw the convergence: a .png, .svg or .pdf file.")
     ] = None,
     quiet: Quiet = False,
+    form: chain_app.FormatOption = None,
+    template: chain_app.TemplateOption = None,
+    label: chain_app.LabelOption = None,
+    transitions: chain_app.TransitionsOption = None,
+    start_stop: chain_app.StartStopOption = False,
+    loss: chain_app.LossOption = None,
 ) -> None:
     """Train a model and write it to a file.
 
+    **train chain** labels the tokens of sequences, from columns of text (CoNLL) or from numbered
+    features (SVM-HMM).
+
     When a limit or Ctrl-C ends training early, the best model so far is written, with a warning
     that tells how far from the optimum it can be, and the exit code is 0. Lines with a
-    **cost:** are weighted by it.
+    **cost:** are weighted by it, except in chains.
     """
     from .commands import train_model
 
@@ -139,14 +157,17 @@ def train(
         "tol": tol,
         "rescaling": rescaling.value,
         "class_weight": class_weight.value if class_weight else None,
-        "fit_intercept": intercept,
         "max_iter": max_iter,
         "max_time": max_time,
         "n_jobs": jobs,
         "random_state": seed,
         "verbose": int(not quiet),
     }
-    train_model(structure.value, data, model, parameters, plot, quiet)
+    own = chain_app.structure_options(
+        structure.value, C, intercept, form, template, label, transitions, start_stop, loss
+    )
+    source = own.pop("source")
+    train_model(structure.value, data, model, parameters | own, plot, quiet, **source)
 
 
 @app.command()
@@ -158,27 +179,46 @@ def predict(
     ] = "-",
     scores: Annotated[
         bool,
-        typer.Option("--scores", help="Add the score of each class (one score for two)."),
+        typer.Option(
+            "--scores", help="Add the score of each class (one score for two); not for chains."
+        ),
+    ] = False,
+    unlabelled: Annotated[
+        bool,
+        typer.Option("--no-labels", rich_help_panel=CHAINS, help="No column of DATA holds labels."),
     ] = False,
 ) -> None:
     """Predict one label a line, in the order of DATA.
 
     The targets in DATA are ignored, and so are features that training has not seen.
+
+    For CoNLL files the output is the columns of DATA, then the predicted label, with a blank line
+    between sequences: if the true label is the last column, conlleval reads it. DATA may lack the
+    column of the labels: a file with one column fewer than the training file has none.
     """
     from .commands import predict_labels
 
-    predict_labels(model, data, out, scores)
+    predict_labels(model, data, out, scores, unlabelled)
 
 
 @app.command()
-def evaluate(model: Model, data: Data, as_json: Json = False) -> None:
+def evaluate(
+    model: Model,
+    data: Data,
+    as_json: Json = False,
+    plot: Annotated[
+        Path | None,
+        typer.Option(help="Draw which label is taken for which: a .png, .svg or .pdf file."),
+    ] = None,
+) -> None:
     """Compare predictions with the targets in DATA.
 
-    Labels that training has not seen count as errors.
+    Labels that training has not seen count as errors. For tags such as B-NP, entities are counted
+    as conlleval does.
     """
     from .commands import evaluate_model
 
-    evaluate_model(model, data, as_json)
+    evaluate_model(model, data, as_json, plot)
 
 
 @app.command()
@@ -187,6 +227,9 @@ def info(model: Model, as_json: Json = False) -> None:
     from .commands import show_model
 
     show_model(model, as_json)
+
+
+chain_app.register(app)
 
 
 @app.command()
@@ -224,7 +267,7 @@ def bench(
         raise typer.Exit(code)
 
 
-register(app)
+svm_struct.register(app)
 
 
 def main() -> None:

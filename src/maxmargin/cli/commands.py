@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 import warnings
 from pathlib import Path
 from typing import Any
@@ -11,15 +12,28 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ..errors import DataError
-from ..estimators import BinarySVC, MulticlassSVC
+from ..estimators import BinarySVC, ChainSVC, MulticlassSVC
+from ..explain import explain
 from ..io import read_examples, write_lines_atomic
 from ..io.models import load, summary
 from ..io.svmlight import Examples
 from ..objective import check_positive
 from ..report.certificate import bound, certificate, verdict
-from ..report.convergence import check_format, require_matplotlib
+from ..report.confusion import plot_confusion
 from ..solvers import get_solver
 from ..training import check_stop
+from .chain import (
+    check_chain,
+    check_is_chain,
+    check_picture,
+    check_predict,
+    evaluate_chain,
+    find_suspects,
+    fit_chain,
+    predict_chain,
+    read_chain_data,
+)
+from .chain_show import print_sequence_evaluation, print_suspects, suspects_json
 from .evaluation import Evaluation
 from .guard import check_output, warn
 from .show import Console, evaluation_json, info_json, print_evaluation, print_info, print_training
@@ -34,22 +48,29 @@ def train_model(
     parameters: dict[str, Any],
     plot: Path | None,
     quiet: bool,
+    form: str = "auto",
+    label: int | None = None,
 ) -> None:
     """Train and write; everything that can be refused is refused before the data are read."""
     check_output(model, data)
-    if plot is not None:
-        require_matplotlib()
-        check_format(plot)
-        check_output(plot, data)
+    check_picture(plot, data)
     check_positive("C", parameters["C"])
     check_stop(parameters["tol"], parameters["max_iter"], parameters["max_time"])
-    get_solver(parameters["solver"], n=1)  # only to refuse a wrong name early
-    examples = read_examples(data)
-    _check_training_data(structure, data, examples)
-    estimator = ESTIMATORS[structure](**parameters)
+    get_solver(parameters["solver"])  # only to refuse a wrong name early
+    start = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # said below, in the user's words
-        estimator.fit(examples.X, examples.y, sample_weight=examples.cost)
+        if structure == "chain":
+            check_chain(parameters, form)
+            tagged = read_chain_data(data, parameters, form, label)
+            size = f"{len(tagged.X):,} sequences, {tagged.n_tokens:,} tokens"
+            estimator = fit_chain(tagged, parameters)
+        else:
+            examples = read_examples(data)
+            _check_training_data(structure, data, examples)
+            size = f"{examples.X.shape[0]:,} examples"
+            estimator = ESTIMATORS[structure](**parameters)
+            estimator.fit(examples.X, examples.y, sample_weight=examples.cost)
     estimator.save(model)
     result = estimator.result_
     if plot is not None:
@@ -63,7 +84,8 @@ def train_model(
         warn("all weights are zero, so all examples get the same label: train longer or raise --C")
     if not quiet:
         written = [str(path) for path in (model, plot) if path is not None]
-        print_training(estimator, examples.X.shape[0], certificate(result), written)
+        seconds = time.perf_counter() - start
+        print_training(estimator, size, certificate(result), written, seconds)
 
 
 def _check_training_data(structure: str, data: str, examples: Examples) -> None:
@@ -84,11 +106,16 @@ def _check_training_data(structure: str, data: str, examples: Examples) -> None:
         raise DataError(f"has {n_classes} classes: use 'maxmargin train multiclass'", path=data)
 
 
-def predict_labels(model: Path, data: str, out: str, scores: bool) -> None:
+def predict_labels(model: Path, data: str, out: str, scores: bool, unlabelled: bool) -> None:
     """Write a line for each example: its label, then its scores if they are wanted."""
     if out != "-":
         check_output(Path(out), data)
+        check_output(Path(out), str(model))
     estimator = load(model)
+    check_predict(estimator, model, scores, unlabelled)
+    if isinstance(estimator, ChainSVC):
+        predict_chain(estimator, data, out, unlabelled)
+        return
     X = _read(data, estimator).X
     labels = estimator.predict(X).tolist()
     if not scores:
@@ -99,15 +126,53 @@ def predict_labels(model: Path, data: str, out: str, scores: bool) -> None:
     write_lines_atomic(out, lines)
 
 
-def evaluate_model(model: Path, data: str, as_json: bool) -> None:
+def evaluate_model(model: Path, data: str, as_json: bool, plot: Path | None) -> None:
     """Print how well the predictions agree with the targets."""
+    check_picture(plot, data)
     estimator = load(model)
+    if isinstance(estimator, ChainSVC):
+        found = evaluate_chain(estimator, data)
+        if as_json:
+            _print_json(found.to_dict())
+        else:
+            print_sequence_evaluation(found)
+        if plot is not None:
+            found.plot(plot)
+        return
     examples = _read(data, estimator)
     evaluation = Evaluation.of(examples.y, estimator.predict(examples.X), estimator.classes_)
     if as_json:
         _print_json(evaluation_json(evaluation))
     else:
         print_evaluation(evaluation)
+    if plot is not None:
+        plot_confusion(evaluation.classes, evaluation.confusion, plot)
+
+
+def explain_model(model: Path, n: int, as_json: bool) -> None:
+    """Print the largest weights."""
+    estimator = load(model)
+    if not hasattr(estimator, "feature_names_in_") and not getattr(
+        estimator, "feature_names_", None
+    ):
+        # Files count features from 1 on.
+        estimator.feature_names_ = [f"feature {j + 1}" for j in range(estimator.n_features_in_)]
+    explanation = explain(estimator, n)
+    if as_json:
+        _print_json(explanation.to_dict())
+    else:
+        print(explanation)
+
+
+def show_suspects(model: Path, data: str, n: int, as_json: bool) -> None:
+    """Print the sequences that disagree most with the model."""
+    estimator = load(model)
+    check_is_chain(estimator, model, "suspects")
+    found = find_suspects(estimator, data, n)
+    if as_json:
+        _print_json(suspects_json(found))
+    else:
+        print_suspects(found, data)
 
 
 def show_model(model: Path, as_json: bool) -> None:
@@ -124,5 +189,5 @@ def _read(data: str, estimator: Any) -> Examples:
     return read_examples(data, estimator.n_features_in_, drop_unseen=True)
 
 
-def _print_json(content: dict[str, Any]) -> None:
+def _print_json(content: Any) -> None:
     Console(soft_wrap=True).print(json.dumps(content, indent=2), markup=False)

@@ -20,6 +20,9 @@ CONFUSION_CLASSES = 12
 #: So many labels are listed by name.
 LISTED_CLASSES = 12
 
+#: A longer parameter is cut.
+_LONGEST = 60
+
 
 class Console(rich.console.Console):
     """Standard output, without guesses about what to highlight."""
@@ -57,16 +60,19 @@ def result_rows(result: Result) -> list[tuple[str, str]]:
     ]  # fmt: skip
 
 
-def print_training(estimator: Any, n: int, certificate: str, written: list[str]) -> None:
-    """The end of ``train``."""
+def print_training(
+    estimator: Any, size: str, certificate: str, written: list[str], seconds: float
+) -> None:
+    """The end of ``train``: ``size`` says what the data were, ``seconds`` is the time of all."""
     console = Console()
     d, k = estimator.n_features_in_, len(estimator.classes_)
+    classes = "labels" if hasattr(estimator, "transition_") else "classes"
     console.print(
-        f"[bold]{type(estimator).__name__}[/bold] on {n:,} examples, {d:,} features, {k:,} classes"
+        f"[bold]{type(estimator).__name__}[/bold] on {size}, {d:,} features, {k:,} {classes}"
     )
     console.print(pairs_table(result_rows(estimator.result_)))
     console.print(Text(certificate))
-    console.print(Text(f"Wrote {' and '.join(written)}.", style="green"))
+    console.print(Text(f"Wrote {' and '.join(written)} after {duration(seconds)}.", style="green"))
 
 
 def print_evaluation(evaluation: Evaluation) -> None:
@@ -142,18 +148,31 @@ def evaluation_json(evaluation: Evaluation) -> dict[str, Any]:
 
 def print_info(path: str, content: dict[str, Any], certificate: str) -> None:
     """What a model file says of itself."""
-    parameters = ", ".join(f"{key}={value!r}" for key, value in content["parameters"].items())
+    parameters = ", ".join(f"{key}={_brief(value)}" for key, value in content["parameters"].items())
     rows = [("file", f"{path} ({os.path.getsize(path):,} bytes)"), ("model", content["estimator"])]
     if content["problem"]:
         rows.append(("problem", f"{content['problem']} (its code is not in the file)"))
     rows.append(("parameters", parameters))
     if content["classes"] is not None:
-        rows.append(("classes", _listed(content["classes"])))
+        name = "labels" if "chain" in content else "classes"
+        rows.append((name, _listed(content["classes"])))
         rows.append(("features", f"{content['n_features']:,}"))
-    rows.append(("weights", f"{content['n_weights']:,}"))
+    more = ""
+    if "chain" in content:
+        from .chain_show import chain_rows
+
+        rows += chain_rows(content)
+        more = " that are not zero"
+    rows.append(("weights", f"{content['n_weights']:,}{more}"))
     console = Console()
     console.print(pairs_table([*rows, *result_rows(content["result"])]))
     console.print(Text(certificate))
+
+
+def _brief(value: Any) -> str:
+    """A parameter; of a long one, such as a template or a cost matrix, the beginning."""
+    text = repr(value)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
 
 
 def _listed(labels: list[Any]) -> str:

@@ -15,7 +15,7 @@ from ..problems.chain import Chain
 from ..sequences import Sequences
 from ..shard import predict_labels
 from ..training import check_examples
-from ..transitions import allowed_transitions, check_gold
+from ..transitions import allow_gold, allowed_transitions, check_gold
 from .base import _SVC
 from .tokens import encode_tags, read_new_tokens, read_tokens, read_weights
 
@@ -69,6 +69,8 @@ class ChainSVC(_SVC):
     n_features_in_ : int
     feature_names_ : list of str or None
         Names of the features, where X had names.
+    class_weight_ : array (n_classes,) or None
+        The weights of the labels in the loss.
     result_ : Result
         The certificate and the history.
 
@@ -88,6 +90,10 @@ class ChainSVC(_SVC):
     stop_: np.ndarray
     n_features_in_: int
     feature_names_: list[str] | None
+    class_weight_: np.ndarray | None = None
+
+    #: What files the command line trained it on, so that it can read others like them.
+    _data_format: dict[str, Any] | None = None
 
     def __init__(
         self,
@@ -139,13 +145,15 @@ class ChainSVC(_SVC):
             What an error at each token costs; 0 for tokens that do not count.
         """
         weight = check_examples(X, Y, sample_weight)
+        self._data_format = None
         tokens, self._reader = read_tokens(X, self.template)
         self.feature_names_ = None if self._reader is None else self._reader.names_
         self.classes_, codes = encode_tags(Y, tokens)
         if token_weight is not None:
             tokens = read_weights(token_weight, tokens)
         self.n_features_in_ = tokens.n_features
-        problem = self._problem(codes)
+        self.class_weight_ = None if self.class_weight is None else self._class_weights(codes)
+        problem = self._problem()
         check_gold(problem.allowed, tokens, codes, self.classes_)
         result = self._train(problem, tokens, np.split(codes, tokens.offsets[1:-1]), weight)
         self._set_weights(result.w)
@@ -184,6 +192,8 @@ class ChainSVC(_SVC):
     def suspects(self, X: Any, Y: Any, n: int = 20) -> list[dict[str, Any]]:
         """The sequences with the largest slack: where the labels may be wrong.
 
+        Transitions that occur in Y are allowed here, whatever the mask of the model says.
+
         Returns
         -------
         list of dict
@@ -193,7 +203,8 @@ class ChainSVC(_SVC):
         check_examples(X, Y, None)
         tokens = self._tokens(X)
         _, codes = encode_tags(Y, tokens, self.classes_)
-        problem = self._problem(codes)
+        problem = self._problem()
+        allow_gold(problem.allowed, tokens, codes)
         pack = problem.pack(tokens, np.split(codes, tokens.offsets[1:-1]))
         names = self.classes_.tolist()
         return [
@@ -211,8 +222,8 @@ class ChainSVC(_SVC):
         check_is_fitted(self)
         return read_new_tokens(X, self._reader, self.n_features_in_)
 
-    def _problem(self, codes: np.ndarray | None = None) -> Chain:
-        """The structure; the true labels of all tokens are needed for balanced weights."""
+    def _problem(self) -> Chain:
+        """The structure, once the labels are known."""
         K = len(self.classes_)
         name, cost = "hamming", 1.0 - np.eye(K)
         if isinstance(self.loss, str):
@@ -225,8 +236,8 @@ class ChainSVC(_SVC):
                     "class_weight weighs the Hamming loss of tokens: the zero-one loss of a "
                     "sequence has none; use sample_weight"
                 )
-            if codes is not None:
-                cost = cost * self._class_weights(codes)[:, None]
+            assert self.class_weight_ is not None  # known since fit
+            cost = cost * self.class_weight_[:, None]
         allowed = allowed_transitions(self.transitions, self.classes_)
         return Chain(K, name, cost, allowed, self.start_stop)
 
@@ -244,15 +255,23 @@ class ChainSVC(_SVC):
 
     def _set_weights(self, w: np.ndarray) -> None:
         """coef_, transition_, start_ and stop_ from w."""
+        self.coef_, self.transition_, self.start_, self.stop_ = self._parts(w)
+
+    def _parts(self, w: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Views of w as coef_, transition_, start_ and stop_; the last two may be zeros."""
         K, d = len(self.classes_), self.n_features_in_
-        self.coef_ = w[: d * K].reshape(d, K).T
-        self.transition_ = w[d * K : d * K + K * K].reshape(K, K)
         ends = w[d * K + K * K :] if self.start_stop else np.zeros(2 * K)
-        self.start_, self.stop_ = ends[:K], ends[K:]
+        transition = w[d * K : d * K + K * K].reshape(K, K)
+        return w[: d * K].reshape(d, K).T, transition, ends[:K], ends[K:]
 
     def _w(self) -> np.ndarray:
-        """The weights in the order of the problem; a view where coef_ is still one of w."""
-        parts = [self.coef_.T.ravel(), self.transition_.ravel()]
-        if self.start_stop:
-            parts += [self.start_, self.stop_]
-        return np.concatenate(parts)
+        """The weights in the order of the problem: result_.w, if the attributes are views of it."""
+        used = 4 if self.start_stop else 2
+        mine = (self.coef_, self.transition_, self.start_, self.stop_)[:used]
+        w = self.result_.w
+        if w.size == sum(part.size for part in mine):
+            places = zip(mine, self._parts(w), strict=False)
+            if all(a.__array_interface__ == b.__array_interface__ for a, b in places):
+                return w
+        # Somebody has set one of them, or a copy of the estimator was made.
+        return np.concatenate([self.coef_.T.ravel(), *(part.ravel() for part in mine[1:])])

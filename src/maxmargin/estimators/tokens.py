@@ -70,11 +70,14 @@ def encode_tags(
     With ``classes`` given, labels outside of them are refused.
     """
     for i, (tags, length) in enumerate(zip(Y, tokens.lengths.tolist(), strict=True)):
-        if isinstance(tags, str) or len(tags) != length:
+        if isinstance(tags, str) or not hasattr(tags, "__len__"):
             raise DataError(
-                f"sequence {i} has {length} tokens, its labels are {tags!r}"
-                if isinstance(tags, str)
-                else f"sequence {i} has {length} tokens and {len(tags)} labels: one label for each "
+                f"the labels of sequence {i} are {tags!r}: a list with one label for each of its "
+                f"{length} tokens is needed"
+            )
+        if len(tags) != length:
+            raise DataError(
+                f"sequence {i} has {length} tokens and {len(tags)} labels: one label for each "
                 "token is needed"
             )
     flat = [tag for tags in Y for tag in (tags.tolist() if hasattr(tags, "tolist") else tags)]
@@ -87,8 +90,14 @@ def encode_tags(
                 f"label {flat[unknown]!r} of token {t} of sequence {i} did not occur in training"
             )
         return classes, np.array([number[tag] for tag in flat], np.int16)
+    labels = as_label_array(flat)
+    if labels.ndim != 1:
+        raise DataError(
+            f"a label is {flat[0]!r}, of type {type(flat[0]).__name__}: labels must be hashable "
+            "(use a tuple in place of a list)"
+        )
     try:
-        found, codes = encode_labels(as_label_array(flat))
+        found, codes = encode_labels(labels)
     except DataError as error:
         raise DataError(f"{error} (tokens are counted over all sequences)") from error
     if found.dtype.kind == "f" and np.isnan(found).any():

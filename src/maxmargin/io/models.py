@@ -7,7 +7,6 @@ stored.
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,24 +15,19 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelFileError
-from ..estimators import BinarySVC, MulticlassSVC, StructuredSVC
-from ..result import Record, Result, Status
-from ..solvers import SOLVERS
+from ..estimators import BinarySVC, ChainSVC, MulticlassSVC, StructuredSVC
+from ..result import Record
+from .chain_models import chain_summary, decode_chain, encode_chain, storable_template
 from .label_json import labels_from_json, labels_to_json
 from .model import read_container, write_container
+from .model_values import decode_parameters, decode_result, encode_parameter, encode_result, plain
 
 ESTIMATORS: dict[str, Any] = {
-    cls.__name__: cls for cls in (BinarySVC, MulticlassSVC, StructuredSVC)
+    cls.__name__: cls for cls in (BinarySVC, ChainSVC, MulticlassSVC, StructuredSVC)
 }
-SOLVER_CLASSES: dict[str, Any] = {cls.__name__: cls for cls in SOLVERS.values()}
 
 #: Fitted attributes that are arrays of numbers, and those that are labels.
 _ARRAYS, _LABELS = ("coef_", "intercept_"), ("classes_", "n_features_in_", "feature_names_in_")
-
-#: The fields of a result that are single numbers.
-_NUMBERS = (
-    "primal", "dual", "gap", "n_iter", "n_oracle", "time", "prepare_time", "compile_time",
-)  # fmt: skip
 
 
 def save_model(estimator: Any, path: Any) -> None:
@@ -41,7 +35,7 @@ def save_model(estimator: Any, path: Any) -> None:
 
     Parameters
     ----------
-    estimator : BinarySVC, MulticlassSVC or StructuredSVC
+    estimator : BinarySVC, MulticlassSVC, ChainSVC or StructuredSVC
         Fitted. Of a StructuredSVC everything but its problem is stored.
     path : str or path
 
@@ -53,19 +47,24 @@ def save_model(estimator: Any, path: Any) -> None:
     name = type(estimator).__name__
     if ESTIMATORS.get(name) is not type(estimator):
         raise ModelFileError(f"a {name} cannot be stored, only {', '.join(ESTIMATORS)}")
-    arrays = {key: getattr(estimator, key) for key in _ARRAYS if hasattr(estimator, key)}
     meta: dict[str, Any] = {"estimator": name}
+    arrays: dict[str, np.ndarray] = {}
     parameters = estimator.get_params(deep=False)
+    if isinstance(estimator, ChainSVC):
+        meta["chain"] = encode_chain(estimator, arrays)
+        parameters["template"] = storable_template(estimator)
+    else:
+        arrays |= {key: getattr(estimator, key) for key in _ARRAYS if hasattr(estimator, key)}
     problem = parameters.pop("problem", None)
     if problem is not None:
         meta["problem"] = type(problem).__name__
     meta["parameters"] = {
-        key: _encode_parameter(key, value, arrays) for key, value in parameters.items()
+        key: encode_parameter(key, value, arrays) for key, value in parameters.items()
     }
     meta["fitted"] = {
         key: labels_to_json(getattr(estimator, key)) for key in _LABELS if hasattr(estimator, key)
     }
-    meta["result"] = _encode_result(estimator.result_)
+    meta["result"] = encode_result(estimator.result_)
     arrays["history"] = np.array(estimator.result_.history, np.float64).reshape(
         -1, len(Record._fields)
     )
@@ -83,7 +82,7 @@ def load(path: Any, problem: Any = None) -> Any:
 
     Returns
     -------
-    BinarySVC, MulticlassSVC or StructuredSVC
+    BinarySVC, MulticlassSVC, ChainSVC or StructuredSVC
         Its predictions are those of the stored one, bit for bit.
 
     Raises
@@ -95,15 +94,12 @@ def load(path: Any, problem: Any = None) -> Any:
     with _blaming(path):
         cls = _estimator_class(meta)
         extra = _check_problem(meta, problem)
-        estimator = cls(**extra, **_decode_parameters(meta, arrays))
-        for key in _ARRAYS:
-            if key in arrays:
-                setattr(estimator, key, arrays[key])
+        estimator = cls(**extra, **decode_parameters(meta, arrays))
         for key in _LABELS:
             if key in meta["fitted"]:
                 setattr(estimator, key, labels_from_json(meta["fitted"][key]))
-        _check_shapes(estimator)
-        estimator.result_ = _decode_result(meta["result"], arrays["history"], _weights(estimator))
+        w = _set_weights(estimator, meta, arrays)
+        estimator.result_ = decode_result(meta["result"], arrays["history"], w)
         estimator.n_iter_ = estimator.result_.n_iter
     return estimator
 
@@ -115,22 +111,26 @@ def summary(path: Any) -> dict[str, Any]:
     -------
     dict
         "estimator", "problem" (None if built in), "parameters", "classes", "n_features" and
-        "n_weights", all of JSON types, and the "result".
+        "n_weights" (for a chain those that are not zero), all of JSON types, and the "result"; and
+        "chain", what more there is to say of one.
     """
     meta, arrays = read_container(path)
     with _blaming(path):
         _estimator_class(meta)
-        parameters = _decode_parameters(meta, arrays)
-        result = _decode_result(meta["result"], arrays["history"], arrays["coef_"].ravel())
+        parameters = decode_parameters(meta, arrays)
+        chain = "chain" in meta
+        weights = arrays["weights" if chain else "coef_"].ravel()
+        result = decode_result(meta["result"], arrays["history"], weights)
         classes = labels_from_json(meta["fitted"].get("classes_"))
         return {
             "estimator": meta["estimator"],
             "problem": meta.get("problem"),
-            "parameters": {key: _plain(value) for key, value in parameters.items()},
-            "classes": None if classes is None else [_plain(label) for label in classes.tolist()],
+            "parameters": {key: plain(value) for key, value in parameters.items()},
+            "classes": None if classes is None else [plain(label) for label in classes.tolist()],
             "n_features": meta["fitted"].get("n_features_in_"),
-            "n_weights": int(arrays["coef_"].size),
+            "n_weights": int(np.count_nonzero(weights)) if chain else weights.size,
             "result": result,
+            **({"chain": chain_summary(meta["chain"])} if chain else {}),
         }
 
 
@@ -176,65 +176,15 @@ def _check_problem(meta: dict[str, Any], problem: Any) -> dict[str, Any]:
     return {"problem": problem}
 
 
-def _encode_parameter(name: str, value: Any, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
-    try:
-        if type(value) is np.ndarray and value.ndim != 1:
-            arrays[f"parameter.{name}"] = value
-            return {"array": f"parameter.{name}"}
-        if type(value) is dict:
-            pairs = [[labels_to_json(k), labels_to_json(v)] for k, v in value.items()]
-            return {"pairs": pairs}
-        if type(value) in SOLVER_CLASSES.values():
-            options = {key: labels_to_json(v) for key, v in vars(value).items()}
-            return {"solver": type(value).__name__, "options": options}
-        return {"value": labels_to_json(value)}
-    except ModelFileError as error:
-        raise ModelFileError(
-            f"the parameter {name}={value!r} cannot be stored: use None, numbers, strings, lists, "
-            "dicts and arrays of these, or a solver of maxmargin"
-        ) from error
-
-
-def _decode_parameters(meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, Any]:
-    return {name: _decode_parameter(code, arrays) for name, code in meta["parameters"].items()}
-
-
-def _decode_parameter(code: Any, arrays: dict[str, np.ndarray]) -> Any:
-    match code:
-        case {"array": str(name)}:
-            return arrays[name]
-        case {"pairs": list(pairs)}:
-            return {labels_from_json(key): labels_from_json(value) for key, value in pairs}
-        case {"solver": str(name), "options": dict(options)}:
-            if name not in SOLVER_CLASSES:
-                raise ModelFileError(
-                    f"uses the solver {name!r}, which this maxmargin does not know"
-                )
-            return SOLVER_CLASSES[name](**{k: labels_from_json(v) for k, v in options.items()})
-        case {"value": value}:
-            return labels_from_json(value)
-    raise ValueError(f"{code!r} describes no parameter")
-
-
-def _encode_result(result: Result) -> dict[str, Any]:
-    return {
-        "status": result.status.name,
-        "shares": {key: float(value) for key, value in result.shares.items()},
-        **{key: labels_to_json(getattr(result, key)) for key in _NUMBERS},
-    }
-
-
-def _decode_result(code: dict[str, Any], history: np.ndarray, w: np.ndarray) -> Result:
-    return Result(
-        w=w,
-        status=Status[code["status"]],
-        history=[
-            Record(int(i), time, int(n_oracle), primal, dual, gap, int(planes))
-            for i, time, n_oracle, primal, dual, gap, planes in history.tolist()
-        ],
-        shares=dict(code["shares"]),
-        **{key: labels_from_json(code[key]) for key in _NUMBERS},
-    )
+def _set_weights(estimator: Any, meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> np.ndarray:
+    """Give the estimator its fitted arrays; returns w."""
+    if isinstance(estimator, ChainSVC):
+        return decode_chain(estimator, meta["chain"], arrays)
+    for key in _ARRAYS:
+        if key in arrays:
+            setattr(estimator, key, arrays[key])
+    _check_shapes(estimator)
+    return _weights(estimator)
 
 
 def _check_shapes(estimator: Any) -> None:
@@ -258,14 +208,3 @@ def _weights(estimator: Any) -> np.ndarray:
     if estimator.fit_intercept:
         by_feature = np.vstack([by_feature, estimator.intercept_ / estimator.intercept_scaling])
     return by_feature.ravel()
-
-
-def _plain(value: Any) -> Any:
-    """A parameter or label by JSON types, for people to read."""
-    if dataclasses.is_dataclass(value):
-        return repr(value)
-    if isinstance(value, np.ndarray | np.generic):
-        return value.tolist()
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    return value if value is None or isinstance(value, str | int | float | list) else repr(value)

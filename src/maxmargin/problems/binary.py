@@ -94,6 +94,10 @@ class Binary(KernelProblem):
             work=1,
         )
 
+    def operations(self, pack: Pack) -> float:
+        """Each entry of X meets one weight."""
+        return float(len(pack.data.rows.values))
+
     def unpack(self, pack: Pack, labels: np.ndarray) -> np.ndarray:
         """Labels (n,) in {-1, 1}."""
         return labels

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
+from numba.extending import register_jitable
 
 from ..errors import DataError
 from ..linalg import Rows, pack_rows, read_only, row_write_both, rows_scores
@@ -21,6 +22,9 @@ from .viterbi import count_errors, trace_errors, viterbi
 #: Kinds of loss: a sum over the tokens, or 1 for a sequence with any error.
 HAMMING, ZERO_ONE = 0, 1
 
+
+#: The most floats that counting the errors of a sequence may take (1 GB).
+LONGEST = 1 << 27
 
 #: Rows are treated as dense from this part of non-zeros on.
 DENSE = 0.4
@@ -48,17 +52,20 @@ class ChainData(NamedTuple):
 @njit(nogil=True)
 def decode(data, w, i, mode, y, work):
     """Viterbi over the scores of the tokens; where errors must be counted, with a count."""
-    lo, K, L = data.offsets[i], data.cost.shape[0], len(y)
+    lo, K, L = data.offsets[i], np.int64(data.cost.shape[0]), len(y)
     if L == 0:
         return
     T, s = work[: K * K + 2 * K], work[K * K + 2 * K : K * K + 2 * K + L * K]
     work = work[K * K + 2 * K + L * K :]
-    set_transitions(data, w, K, T)
+    set_transitions(data, w, K, T, True)
     for e in range(L * K):
         s[e] = 0.0
     rows_scores(data.rows, lo, L, w, K, s)
     if mode == PREDICT:
-        viterbi(s, T, K, L, y, work)
+        if viterbi(s, T, K, L, y, work) == -np.inf:
+            # The mask allows no sequence of this length: the best one without it.
+            set_transitions(data, w, K, T, False)
+            viterbi(s, T, K, L, y, work)
     elif mode == MARGIN and data.kind == HAMMING:
         augmented, best = work[: L * K], work[L * K :]
         for t in range(L):
@@ -71,18 +78,18 @@ def decode(data, w, i, mode, y, work):
         decode_by_count(data, lo, mode, s, T, K, L, y, work)
 
 
-@njit(nogil=True)
-def set_transitions(data, w, K, T):
+@register_jitable
+def set_transitions(data, w, K, T, masked):
     """T = transition weights with their barriers, then those of the first and the last label."""
     weights = w[data.n_features * K :]
     n = K * K + 2 * K if data.ends else K * K
+    for e in range(K * K + 2 * K):
+        T[e] = data.barrier[e] if masked else 0.0
     for e in range(n):
-        T[e] = weights[e] + data.barrier[e]
-    for e in range(n, K * K + 2 * K):
-        T[e] = data.barrier[e]
+        T[e] += weights[e]
 
 
-@njit(nogil=True)
+@register_jitable
 def decode_by_count(data, lo, mode, s, T, K, L, y, work):
     """The best sequence for each number of errors, and then the best of these.
 
@@ -95,7 +102,10 @@ def decode_by_count(data, lo, mode, s, T, K, L, y, work):
     for t in range(L):
         now, worst = data.y[lo + t], 0.0
         for k in range(K):
-            errors[t * K + k] = data.weight[lo + t] * data.cost[now, k]
+            error = data.weight[lo + t] * data.cost[now, k]
+            if data.kind == ZERO_ONE and error > 0:
+                error = 1.0
+            errors[t * K + k] = error
             worst = max(worst, errors[t * K + k])
         total += worst
         truth += s[t * K + now]
@@ -132,7 +142,8 @@ def loss(data, i, y):
 @njit(nogil=True)
 def delta(data, i, y, z, idx, val):
     """phi(x, y) - phi(x, z): tokens and transitions at which the two differ."""
-    lo, K, L = data.offsets[i], data.cost.shape[0], len(y)
+    # K as int64: interpreted, labels are int16 numbers of NumPy, whose products overflow.
+    lo, K, L = data.offsets[i], np.int64(data.cost.shape[0]), len(y)
     base = data.n_features * K
     nnz = 0
     for t in range(L):
@@ -157,7 +168,7 @@ def delta(data, i, y, z, idx, val):
 @njit(nogil=True)
 def margin(data, i, y, z, work):
     """<w, phi(x, y) - phi(x, z)> from the transition and token scores that decode has computed."""
-    K, L = data.cost.shape[0], len(y)
+    K, L = np.int64(data.cost.shape[0]), len(y)
     T, s = work, work[K * K + 2 * K :]
     total = 0.0
     for t in range(L):
@@ -250,7 +261,20 @@ class Chain(KernelProblem):
             )
         ends = np.concatenate([[0.0], np.cumsum(worst)])[pack.offsets]
         most = np.ones(pack.n) if self.kind == ZERO_ONE else np.diff(ends)
-        return base + int((lengths * (most + 1)).max(initial=0)) * K + K
+        size = base + int((lengths * (most + 1)).max(initial=0)) * K + K
+        if size > LONGEST:
+            i = int(np.argmax(lengths * (most + 1)))
+            raise DataError(
+                f"sequence {i} has {lengths[i]} tokens and up to {most[i]:.0f} errors to count: "
+                f"its oracle would need {8 * size / 2**30:.1f} GB; cut it, use smaller weights, or "
+                "rescaling='margin'"
+            )
+        return size
+
+    def operations(self, pack: Pack) -> float:
+        """Scores of all labels for each entry of X, and all pairs of labels for each token."""
+        K = self.n_classes
+        return float(len(pack.data.rows.values) * K + len(pack.truth) * K * K)
 
     def unpack(self, pack: Pack, labels: np.ndarray) -> list[np.ndarray]:
         """Class numbers of each sequence."""

@@ -113,6 +113,10 @@ class Multiclass(KernelProblem):
             work=self.n_classes,
         )
 
+    def operations(self, pack: Pack) -> float:
+        """Each entry of X meets the weights of all classes."""
+        return float(len(pack.data.rows.values) * self.n_classes)
+
     def unpack(self, pack: Pack, labels: np.ndarray) -> np.ndarray:
         """Class numbers (n,)."""
         return labels

@@ -14,15 +14,46 @@ from ..errors import ProblemError
 from ..linalg import read_only
 from ..problem import MARGIN, PREDICT, KernelProblem, Kernels, Pack, Problem
 
+#: So many numbers of feature vectors are remembered (64 MB).
+REMEMBERED = 1 << 23
+
+
+class Memory:
+    """Feature vectors by example and output, as many as there is room for.
+
+    Solvers ask for the same few outputs of an example again and again, and a user's ``features``
+    may be slow.
+    """
+
+    def __init__(self, limit: int = REMEMBERED) -> None:
+        self.limit = limit
+        self.known: dict[tuple[int, int], tuple[Any, Any]] = {}
+        self.size = 0
+
+    def recall(self, i: int, y: Any) -> Any:
+        """What was remembered of this very output, or None."""
+        found = self.known.get((i, id(y)))
+        return found[1] if found is not None and found[0] is y else None
+
+    def remember(self, i: int, y: Any, vector: tuple[np.ndarray, np.ndarray]) -> None:
+        """Keep it, and y with it, so that no other object takes its id."""
+        if self.size + len(vector[0]) > self.limit:
+            self.known.clear()
+            self.size = 0
+        if len(vector[0]) <= self.limit:
+            self.size += len(vector[0])
+            self.known[i, id(y)] = y, vector
+
 
 class PythonData(NamedTuple):
-    """The user's problem and examples, and phi_i(y_i) of each, computed once."""
+    """The user's problem and examples, phi_i(y_i) of each, and differences computed lately."""
 
     problem: Any
     X: Sequence[Any]
     Y: np.ndarray
     truth_features: list[Any]
     dim: int
+    memory: Memory
 
 
 def decode(data, w, i, mode, y, work):
@@ -57,13 +88,12 @@ def delta(data, i, y, z, idx, val):
     """phi(x, y) - phi(x, z) from the user's features."""
     if y[0] is z[0]:
         return 0
-    a, b = phi(data, i, y[0]), phi(data, i, z[0])
-    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
-        difference = a - b
-        where = np.flatnonzero(difference)
-        values = difference[where]
-    else:
-        where, values = sparse_difference(a, b)
+    found = data.memory.recall(i, z[0]) if y[0] is data.Y[i] else None
+    if found is None:
+        found = difference(phi(data, i, y[0]), phi(data, i, z[0]))
+        if y[0] is data.Y[i]:
+            data.memory.remember(i, z[0], found)
+    where, values = found
     idx[: len(where)] = where
     val[: len(where)] = values
     return len(where)
@@ -131,8 +161,11 @@ def check_sparse(
     return indices, values
 
 
-def sparse_difference(a: Any, b: Any) -> tuple[np.ndarray, np.ndarray]:
+def difference(a: Any, b: Any) -> tuple[np.ndarray, np.ndarray]:
     """Indices and values of a - b, where each index stands once."""
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        where = np.flatnonzero(a != b)
+        return where, (a - b)[where]
     (ia, va), (ib, vb) = (
         (np.flatnonzero(v), v[v != 0]) if isinstance(v, np.ndarray) else v for v in (a, b)
     )
@@ -168,7 +201,7 @@ class PythonProblem(KernelProblem):
                 features.append(read_features(self.problem, X[i], Y[i], i, dim))
                 if dim is None:
                     dim = len(features[0])
-        data = PythonData(self.problem, X, truth, features, dim or 0)
+        data = PythonData(self.problem, X, truth, features, dim or 0, Memory())
         return Pack(
             data=data,
             offsets=read_only(np.arange(n + 1), np.int64),

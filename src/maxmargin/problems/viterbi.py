@@ -8,12 +8,12 @@ passes compute maxima only, which vectorises, and the way back finds their argum
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+from numba.extending import register_jitable
 
 
-@njit(cache=True, nogil=True)
+@register_jitable
 def viterbi(s, T, K, L, y, best):
-    """y = the sequence of highest score. ``best`` is working memory (L * K)."""
+    """y = the sequence of highest score, which is returned; ``best`` is working memory (L * K)."""
     first, last = T[K * K : K * K + K], T[K * K + K : K * K + 2 * K]
     now = best[:K]
     for b in range(K):
@@ -32,16 +32,17 @@ def viterbi(s, T, K, L, y, best):
     y[L - 1] = k
     for t in range(L - 1, 0, -1):
         before = best[(t - 1) * K : t * K]
-        top, a = -np.inf, 0
+        highest, a = -np.inf, 0
         for b in range(K):
             value = before[b] + T[b * K + k]
-            if value > top:
-                top, a = value, b
+            if value > highest:
+                highest, a = value, b
         k = a
         y[t - 1] = k
+    return top
 
 
-@njit(cache=True, nogil=True)
+@register_jitable
 def advance(before, T, K, now):
     """now[b] = max_a before[a] + T[a, b]: the one loop that matters."""
     start, row = before[0], T[:K]
@@ -54,7 +55,7 @@ def advance(before, T, K, now):
             now[b] = value if value > now[b] else now[b]
 
 
-@njit(cache=True, nogil=True)
+@register_jitable
 def count_errors(s, T, K, L, errors, most, best):
     """Viterbi that also counts errors.
 
@@ -83,7 +84,7 @@ def count_errors(s, T, K, L, errors, most, best):
         reached = min(reached + worst, most)
 
 
-@njit(cache=True, nogil=True)
+@register_jitable
 def trace_errors(T, K, L, errors, most, count, k, y, best):
     """y = the sequence that ends with label k after ``count`` errors, as ``count_errors`` found."""
     size = (most + 1) * K

@@ -93,6 +93,8 @@ def solve(solver: Solver, task: Task, stop: Stop, callbacks: Iterable[Callback] 
     status = Status.MAX_ITER
     try:
         for iteration in range(1, stop.max_iter + 1):
+            # Whatever ends training, there must be a certified point by then.
+            task.last = iteration == stop.max_iter or clock.over()
             best.update(*solver.step_once(task, state))
             history.append(_record(iteration, clock, task, best, solver.planes(state)))
             with clock.pause():
@@ -106,11 +108,12 @@ def solve(solver: Solver, task: Task, stop: Stop, callbacks: Iterable[Callback] 
             if best.idle >= STALLED_AFTER:
                 status = Status.STALLED
                 break
-            if any(wants_stop):
+            if any(wants_stop) and best.w is not None:
                 status = Status.CALLBACK
                 break
-            task.shard.check = clock.check
-            clock.check()
+            if best.w is not None:
+                task.shard.check = clock.check
+                clock.check()
     except TimeUp:
         status = Status.MAX_TIME
     except KeyboardInterrupt:

@@ -81,7 +81,7 @@ class BCFW:
 
     def _order(self, task: Task, state: WorkingSets) -> tuple[np.ndarray, bool]:
         """The examples of a pass, and whether these are all."""
-        gap = state.visits.gap * task.shard.pack.weight
+        gap = np.maximum(state.visits.gap, 0.0) * task.shard.pack.weight  # rounding may be negative
         if self.sampling == "permutation" or state.iterations % REFRESH == 0 or gap.sum() <= 0:
             return sets.shuffled(task, task.shard.everyone), True
         order = task.random.choice(task.shard.n, task.shard.n, p=gap / gap.sum())
@@ -95,7 +95,8 @@ class BCFW:
 
     def _look(self, task: Task, state: WorkingSets) -> tuple[np.ndarray | None, float, float]:
         """Now and then a complete pass, for the certificate."""
-        if state.iterations < state.next_look and state.gap > 2 * task.tol:
+        close = state.gap <= 2 * task.tol or task.last
+        if state.iterations < state.next_look and not close:
             return None, np.inf, sets.dual_value(task, state)
         state.next_look = int(1.4 * state.iterations) + 1
         return sets.look(task, state, averaged=self.average and state.looks % 2 == 0)

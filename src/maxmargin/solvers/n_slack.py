@@ -94,11 +94,10 @@ class NSlack:
         self, task: Task, state: NSlackState, w: np.ndarray, primal: float, dual: float
     ) -> tuple[np.ndarray, float, float]:
         """The next level of precision, half of the last one or of the gap."""
-        eps = max(task.tol / 2, min(state.eps, max(primal - dual, 0.0) / task.N) / 2)
+        state.eps = max(task.tol / 2, min(state.eps, max(primal - dual, 0.0) / task.N) / 2)
         state.resting[:] = False
-        if eps < state.eps:
-            state.eps, w = eps, w.copy()
-            self._solve_qp(task, state)
+        w = w.copy()
+        self._solve_qp(task, state)
         return w, primal, dual
 
     def planes(self, state: NSlackState) -> int:

@@ -47,8 +47,7 @@ class OneSlack:
     step : float, optional
         Where the next cut is made, on the way from the best point so far (0) to the solution of
         the QP (1, the algorithm as printed). Short steps avoid the wild first solutions of the QP
-        and need far fewer cuts when C is large. By default 0.1, and 1 with a cache: there the
-        cached cuts have made the QP's solution trustworthy before the oracle is asked.
+        and need far fewer cuts when C is large. By default 0.1, and 1 with a line search.
     qp : {"exact", "line-search"}
         Solve the QP over the working set, or only search the line towards each new cut.
     share : float
@@ -129,4 +128,4 @@ class OneSlack:
         """How far to go from the best point; a line search has no wild solutions to avoid."""
         if self.step is not None:
             return self.step
-        return 1.0 if self.slots(task) or self.qp == "line-search" else 0.1
+        return 1.0 if self.qp == "line-search" else 0.1

@@ -118,7 +118,7 @@ class SDM:
 
     def _look(self, task: Task, state: WorkingSets) -> tuple[np.ndarray | None, float, float]:
         """Now and then a complete pass, for the certificate."""
-        close = state.gap <= 2 * task.tol or state.finished
+        close = state.gap <= 2 * task.tol or state.finished or task.last
         if state.iterations < state.next_look and not close:
             return None, np.inf, sets.dual_value(task, state)
         state.next_look = int(1.4 * state.iterations) + 1

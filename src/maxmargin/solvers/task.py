@@ -28,9 +28,13 @@ class Clock:
         """Seconds since the start, pauses left out."""
         return time.perf_counter() - self._start - self._paused
 
+    def over(self) -> bool:
+        """Whether the limit has passed."""
+        return self.max_time is not None and self.time() > self.max_time
+
     def check(self) -> None:
         """Raise TimeUp when the limit has passed."""
-        if self.max_time is not None and self.time() > self.max_time:
+        if self.over():
             raise TimeUp
 
     @contextmanager
@@ -53,6 +57,7 @@ class Task:
     tol: float
     random: np.random.RandomState
     shares: dict[str, float] = field(default_factory=dict)
+    last: bool = False  # whether the iteration is the last one allowed: a certificate is due
 
     @property
     def n(self) -> float:

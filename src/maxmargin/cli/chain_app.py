@@ -1,0 +1,169 @@
+"""The commands that look into a model, and what is checked of the options of chains.
+
+Nothing heavy is imported here: ``maxmargin --help`` must answer at once.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+
+class Format(StrEnum):
+    """How sequences are written."""
+
+    auto = "auto"
+    conll = "conll"
+    hmm = "hmm"
+
+
+class Transitions(StrEnum):
+    """Schemes of tags."""
+
+    bio = "bio"
+    bioes = "bioes"
+
+
+class Loss(StrEnum):
+    """What an error in a sequence costs."""
+
+    hamming = "hamming"
+    zero_one = "zero-one"
+
+
+CHAINS = "Options for chains"
+
+
+FormatOption = Annotated[
+    Format | None,
+    typer.Option(
+        "--format",
+        rich_help_panel=CHAINS,
+        show_default="auto",
+        help="Columns (conll) or numbered features with qid: (hmm); auto looks at DATA.",
+    ),
+]
+TemplateOption = Annotated[
+    str | None,
+    typer.Option(
+        rich_help_panel=CHAINS,
+        show_default="default",
+        help="What makes features of columns: default, chunking, pos or a file.",
+    ),
+]
+LabelOption = Annotated[
+    int | None,
+    typer.Option(
+        rich_help_panel=CHAINS,
+        show_default="-1",
+        help="The column of the labels: 0 is the first, -1 the last.",
+    ),
+]
+TransitionsOption = Annotated[
+    Transitions | None,
+    typer.Option(rich_help_panel=CHAINS, help="Predict only what this scheme of tags allows."),
+]
+StartStopOption = Annotated[
+    bool,
+    typer.Option("--start-stop", rich_help_panel=CHAINS, help="Weights for first and last labels."),
+]
+LossOption = Annotated[
+    Loss | None,
+    typer.Option(
+        rich_help_panel=CHAINS,
+        show_default="hamming",
+        help="Count wrong labels, or sequences with any.",
+    ),
+]
+
+
+def structure_options(
+    structure: str,
+    C: float | None,
+    intercept: bool,
+    form: Format | None,
+    template: str | None,
+    label: int | None,
+    transitions: Transitions | None,
+    start_stop: bool,
+    loss: Loss | None,
+) -> dict[str, Any]:
+    """The parameters that not all structures have, and ``source``: how to read the data.
+
+    Raises
+    ------
+    typer.BadParameter
+        If an option was given that the structure has no use for.
+    """
+    chain = structure == "chain"
+    given = {
+        "--format": form,
+        "--template": template,
+        "--label": label,
+        "--transitions": transitions,
+        "--start-stop": start_stop or None,
+        "--loss": loss,
+    }
+    if chain:
+        given = {"--intercept": intercept or None}
+    for name, value in given.items():
+        if value is not None:
+            others = "'train binary' and 'train multiclass'" if chain else "'train chain'"
+            raise typer.BadParameter(
+                f"this option is for {others}, not for 'train {structure}'", param_hint=name
+            )
+    if not chain:
+        return {"C": 1.0 if C is None else C, "fit_intercept": intercept, "source": {}}
+    return {
+        "C": 0.1 if C is None else C,
+        "template": template,
+        "transitions": transitions and transitions.value,
+        "start_stop": start_stop,
+        "loss": (loss or Loss.hamming).value,
+        "source": {"form": (form or Format.auto).value, "label": label},
+    }
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to ``app``."""
+    app.command()(explain)
+    app.command()(suspects)
+
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A file written by train.")]
+
+
+def explain(
+    model: Model,
+    n: Annotated[int, typer.Option("-n", min=1, help="Weights of each sign.")] = 10,
+    as_json: Json = False,
+) -> None:
+    """Show the largest weights of each label, by the names of their features.
+
+    Features without names are numbered as in the files, from 1 on.
+    """
+    from .commands import explain_model
+
+    explain_model(model, n, as_json)
+
+
+def suspects(
+    model: Model,
+    data: Annotated[
+        str, typer.Argument(metavar="DATA", help="Sequences with labels; - is standard input.")
+    ],
+    n: Annotated[int, typer.Option("-n", min=1, help="How many sequences.")] = 20,
+    as_json: Json = False,
+) -> None:
+    """Show the sequences whose labels disagree most with the model: where to look for mistakes.
+
+    The slack of a sequence is what it adds to the training loss. Shown are the labels of the file
+    beside those that the model prefers most, given what each error costs.
+    """
+    from .commands import show_suspects
+
+    show_suspects(model, data, n, as_json)

@@ -1,0 +1,102 @@
+"""Parameters and results of estimators as JSON and arrays, and back."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from ..errors import ModelFileError
+from ..result import Record, Result, Status
+from ..solvers import SOLVERS
+from .label_json import labels_from_json, labels_to_json
+
+SOLVER_CLASSES: dict[str, Any] = {cls.__name__: cls for cls in SOLVERS.values()}
+
+#: The fields of a result that are single numbers.
+_NUMBERS = (
+    "primal", "dual", "gap", "n_iter", "n_oracle", "time", "prepare_time", "compile_time",
+)  # fmt: skip
+
+
+def encode_parameter(name: str, value: Any, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+    """A parameter by JSON types, with its array in ``arrays`` if it is one."""
+    try:
+        if type(value) is np.ndarray and value.ndim != 1:
+            arrays[f"parameter.{name}"] = value
+            return {"array": f"parameter.{name}"}
+        if type(value) is dict:
+            pairs = [[labels_to_json(k), labels_to_json(v)] for k, v in value.items()]
+            return {"pairs": pairs}
+        if type(value) in (set, frozenset):  # such as pairs of labels; in an order that repeats
+            return {"set": [labels_to_json(item) for item in sorted(value, key=repr)]}
+        if type(value) in SOLVER_CLASSES.values():
+            options = {key: labels_to_json(v) for key, v in vars(value).items()}
+            return {"solver": type(value).__name__, "options": options}
+        return {"value": labels_to_json(value)}
+    except ModelFileError as error:
+        raise ModelFileError(
+            f"the parameter {name}={value!r} cannot be stored: use None, numbers, strings, lists, "
+            "sets, dicts and arrays of these, or a solver of maxmargin"
+        ) from error
+
+
+def decode_parameters(meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+    """The parameters that were given to the estimator."""
+    return {name: _decode_parameter(code, arrays) for name, code in meta["parameters"].items()}
+
+
+def _decode_parameter(code: Any, arrays: dict[str, np.ndarray]) -> Any:
+    match code:
+        case {"array": str(name)}:
+            return arrays[name]
+        case {"pairs": list(pairs)}:
+            return {labels_from_json(key): labels_from_json(value) for key, value in pairs}
+        case {"set": list(items)}:
+            return {labels_from_json(item) for item in items}
+        case {"solver": str(name), "options": dict(options)}:
+            if name not in SOLVER_CLASSES:
+                raise ModelFileError(
+                    f"uses the solver {name!r}, which this maxmargin does not know"
+                )
+            return SOLVER_CLASSES[name](**{k: labels_from_json(v) for k, v in options.items()})
+        case {"value": value}:
+            return labels_from_json(value)
+    raise ValueError(f"{code!r} describes no parameter")
+
+
+def encode_result(result: Result) -> dict[str, Any]:
+    """A result by JSON types, without its weights and its history."""
+    return {
+        "status": result.status.name,
+        "shares": {key: float(value) for key, value in result.shares.items()},
+        **{key: labels_to_json(getattr(result, key)) for key in _NUMBERS},
+    }
+
+
+def decode_result(code: dict[str, Any], history: np.ndarray, w: np.ndarray) -> Result:
+    """The result with its history and weights."""
+    return Result(
+        w=w,
+        status=Status[code["status"]],
+        history=[
+            Record(int(i), time, int(n_oracle), primal, dual, gap, int(planes))
+            for i, time, n_oracle, primal, dual, gap, planes in history.tolist()
+        ],
+        shares=dict(code["shares"]),
+        **{key: labels_from_json(code[key]) for key in _NUMBERS},
+    )
+
+
+def plain(value: Any) -> Any:
+    """A parameter or label by JSON types, for people to read."""
+    if dataclasses.is_dataclass(value):
+        return repr(value)
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, list | tuple | set):
+        return [plain(item) for item in value]
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    return value if value is None or isinstance(value, str | int | float) else repr(value)
