@@ -17,5 +17,5 @@ def test_python_blocks_run(number, tmp_path, monkeypatch, capsys):
 
 
 def test_there_are_blocks_and_commands():
-    assert len(BLOCKS) == 2
+    assert len(BLOCKS) == 3
     assert "make demo" in README.read_text() and "make test" in README.read_text()

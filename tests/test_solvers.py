@@ -335,7 +335,7 @@ def test_working_sets_double_when_they_are_full(monkeypatch):
     monkeypatch.setattr(working_sets, "SLOTS", 2)
     data = chain_example(1, lengths=(4, 4, 3), d=12)
     for solver in (mm.SDM(), mm.NSlack(), mm.BCFW()):
-        result, state = run_checked(data, solver, False, C=5.0, tol=1e-2, max_iter=200)
+        result, state = run_checked(data, solver, False, C=5.0, tol=1e-2, max_iter=1000)
         assert result.converged
         assert state.duals.loss.shape[1] in (4, 8, 16, 32)
         assert (state.duals.count > 2).any()

@@ -103,7 +103,7 @@ class Rule(NamedTuple):
 
 @njit(inline="always")
 def ascend_examples(
-    decode, loss, delta, margin, pack, w, C, mode, order, duals, rule, labels, visits, block, work
+    decode, loss, delta, see, pack, w, C, mode, order, duals, rule, labels, visits, block, work
 ):
     """One pass of dual ascent over ``order`` (Algorithm 3, lines 7 to 24); w moves along."""
     pack, w, order, labels = borrow(pack), borrow(w), borrow(order), borrow(labels)
@@ -122,7 +122,7 @@ def ascend_examples(
             loss_r = duals.loss[i, r] if r < m else loss(pack.data, i, y)
             idx, val = block.idx[r * width :], block.val[r * width :]
             if rule.ask:
-                value, nnz = margin(pack.data, w, i, truth, y, idx, val, work)
+                value, nnz = see(pack.data, w, i, truth, y, idx, val, work)
             else:
                 nnz = delta(pack.data, i, truth, y, idx, val)
                 value = sparse_dot(idx, val, nnz, w)
@@ -317,22 +317,39 @@ def gram(block, known, m, width):
     for r in range(known, m):
         begin, nnz = r * width, block.nnz[r]
         idx, val = block.idx[begin : begin + nnz], block.val[begin : begin + nnz]
-        for e in range(nnz):
-            place = find(block, idx[e])
-            block.keys[place] = idx[e]
-            block.sums[place] += val[e]
-            block.places[e] = place
+        spread_plane(block, idx, val)
         for s in range(1, r + 1):
             first, count = s * width, block.nnz[s]
             other, value = block.idx[first : first + count], block.val[first : first + count]
-            dot = 0.0
-            for e in range(count):
-                dot += value[e] * block.sums[find(block, other[e])]
-            dot *= block.scale[r] * block.scale[s]
+            dot = block.scale[r] * block.scale[s] * dot_spread(block, other, value)
             block.K[r, s] = block.K[s, r] = dot
         for e in range(nnz):
-            block.keys[block.places[e]] = EMPTY
-            block.sums[block.places[e]] = 0.0
+            place = block.places[e]
+            block.keys[place] = EMPTY
+            block.sums[place] = 0.0
+
+
+@register_jitable
+def spread_plane(block, idx, val):
+    """Write a plane into the table."""
+    for e in range(len(idx)):
+        place = idx[e] if block.spread == 1 else find(block, idx[e])
+        block.keys[place] = idx[e]
+        block.sums[place] += val[e]
+        block.places[e] = place
+
+
+@register_jitable
+def dot_spread(block, idx, val):
+    """The inner product of a plane with the one in the table."""
+    dot = 0.0
+    if block.spread == 1:  # the table has a place for every index
+        for e in range(len(idx)):
+            dot += val[e] * block.sums[idx[e]]
+    else:
+        for e in range(len(idx)):
+            dot += val[e] * block.sums[find(block, idx[e])]
+    return dot
 
 
 @register_jitable

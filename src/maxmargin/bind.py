@@ -36,7 +36,7 @@ def bind(kernels: Kernels) -> Loops:
     """The fastest loops there are for these kernels."""
     from numba.core.dispatcher import Dispatcher
 
-    functions = [kernels.decode, kernels.loss, kernels.delta, kernels.margin or kernels.delta]
+    functions = [f for f in vars(kernels).values() if f is not None]
     if not all(isinstance(f, Dispatcher) for f in functions):
         return interpret(kernels)
     return _built_in().get(kernels) or compile_loops(kernels)
@@ -44,13 +44,12 @@ def bind(kernels: Kernels) -> Loops:
 
 def interpret(kernels: Kernels) -> Loops:
     """The loops as plain Python, also for kernels that numba has compiled."""
-    functions: list[Any] = [kernels.decode, kernels.loss, kernels.delta, kernels.margin]
-    decode, loss, delta, margin = (getattr(f, "py_func", f) for f in functions)
-    see = _by_features(delta) if margin is None else _by_scores(margin)
+    decode, loss, delta = (_plain(f) for f in (kernels.decode, kernels.loss, kernels.delta))
+    score, see = _see(kernels, _plain)
     return Loops(
         partial(loops.decode_examples.py_func, decode),
         partial(loops.collect_planes.py_func, loss, delta),
-        partial(loops.recall_planes.py_func, delta),
+        partial(loops.recall_planes.py_func, score, see),
         partial(loops.remember_planes.py_func, loss),
         partial(ascent.ascend_examples.py_func, decode, loss, delta, see),
         partial(ascent.sum_duals.py_func, delta),
@@ -66,9 +65,7 @@ def compile_loops(kernels: Kernels) -> Loops:
     from .loops import collect_planes, decode_examples, recall_planes, remember_planes
 
     decode, loss, delta = kernels.decode, kernels.loss, kernels.delta
-    margin = njit(
-        _by_features(delta) if kernels.margin is None else _by_scores(kernels.margin), nogil=True
-    )
+    score, see = (njit(f, nogil=True) for f in _see(kernels, lambda f: f))
 
     @njit(nogil=True)
     def user_decode(pack, w, mode, order, labels, work):
@@ -79,8 +76,10 @@ def compile_loops(kernels: Kernels) -> Loops:
         return collect_planes(loss, delta, pack, w, mode, order, labels, g, value, scratch)
 
     @njit(nogil=True)
-    def user_recall(pack, w, mode, order, cache, now, labels, value, scratch):
-        return recall_planes(delta, pack, w, mode, order, cache, now, labels, value, scratch)
+    def user_recall(pack, w, mode, order, cache, now, labels, value, scratch, work):
+        return recall_planes(
+            score, see, pack, w, mode, order, cache, now, labels, value, scratch, work
+        )
 
     @njit(nogil=True)
     def user_remember(pack, order, labels, value, recalled, cache, now):
@@ -89,7 +88,7 @@ def compile_loops(kernels: Kernels) -> Loops:
     @njit(nogil=True)
     def user_ascend(pack, w, C, mode, order, duals, rule, labels, visits, block, work):
         return ascend_examples(
-            decode, loss, delta, margin,
+            decode, loss, delta, see,
             pack, w, C, mode, order, duals, rule, labels, visits, block, work,
         )  # fmt: skip
 
@@ -102,23 +101,37 @@ def compile_loops(kernels: Kernels) -> Loops:
     )
 
 
-def _by_features(delta: Callable[..., int]) -> Callable[..., tuple[float, int]]:
-    """Margins for a problem without a kernel of its own for them: the features are written."""
+def _see(kernels: Kernels, use: Callable[[Any], Any]) -> tuple[Any, Any]:
+    """``(score, see)``: how margins are seen, from scores where a problem has them.
 
-    def see(data, w, i, y, z, idx, val, work):
-        nnz = delta(data, i, y, z, idx, val)
-        return sparse_dot(idx, val, nnz, w), nnz
+    ``see(data, w, i, y, z, idx, val, work)`` returns the margin, and the number of non-zeros of the
+    difference of features if it had to write it.
+    """
+    if kernels.score is None or kernels.margin is None:
+        delta = use(kernels.delta)
 
-    return see
+        def score(data, w, i, work):
+            pass
 
+        def see(data, w, i, y, z, idx, val, work):
+            nnz = delta(data, i, y, z, idx, val)
+            return sparse_dot(idx, val, nnz, w), nnz
 
-def _by_scores(margin: Callable[..., float]) -> Callable[..., tuple[float, int]]:
-    """Margins from what decode left in its working memory; the features are not written."""
+        return score, see
+    margin, scores = use(kernels.margin), use(kernels.score)
 
-    def see(data, w, i, y, z, idx, val, work):
+    def score_example(data, w, i, work):
+        scores(data, w, i, work)
+
+    def see_scores(data, w, i, y, z, idx, val, work):
         return margin(data, i, y, z, work), UNWRITTEN
 
-    return see
+    return score_example, see_scores
+
+
+def _plain(function: Any) -> Any:
+    """The Python function behind a compiled one."""
+    return getattr(function, "py_func", function)
 
 
 @lru_cache(maxsize=1)
@@ -129,7 +142,7 @@ def _built_in() -> dict[Kernels, Loops]:
 
     modules: dict[str, Any] = {"binary": binary, "multiclass": multiclass, "chain": chain}
     return {
-        Kernels(module.decode, module.loss, module.delta, module.margin): Loops(
+        Kernels(module.decode, module.loss, module.delta, module.score, module.margin): Loops(
             *(getattr(compiled, f"{name}_{loop}") for loop in Loops._fields[:-1]), compiled=True
         )
         for name, module in modules.items()

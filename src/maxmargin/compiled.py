@@ -15,7 +15,12 @@ from .ascent import UNWRITTEN, ascend_examples, sum_duals
 from .loops import collect_planes, decode_examples, recall_planes, remember_planes
 from .problems import binary, chain, multiclass
 
-SOURCES = "9fb6f2e03ed675d0"
+SOURCES = "5bff9fbb352b73e7"
+
+
+@njit(nogil=True)
+def binary_see(data, w, i, y, z, idx, val, work):
+    return binary.margin(data, i, y, z, work), UNWRITTEN
 
 
 @njit(cache=True, nogil=True)
@@ -31,18 +36,16 @@ def binary_collect(pack, w, mode, order, labels, g, value, scratch):
 
 
 @njit(cache=True, nogil=True)
-def binary_recall(pack, w, mode, order, cache, now, labels, value, scratch):
-    return recall_planes(binary.delta, pack, w, mode, order, cache, now, labels, value, scratch)
+def binary_recall(pack, w, mode, order, cache, now, labels, value, scratch, work):
+    return recall_planes(
+        binary.score, binary_see,
+        pack, w, mode, order, cache, now, labels, value, scratch, work,
+    )  # fmt: skip
 
 
 @njit(cache=True, nogil=True)
 def binary_remember(pack, order, labels, value, recalled, cache, now):
     return remember_planes(binary.loss, pack, order, labels, value, recalled, cache, now)
-
-
-@njit(nogil=True)
-def binary_see(data, w, i, y, z, idx, val, work):
-    return binary.margin(data, i, y, z, work), UNWRITTEN
 
 
 @njit(cache=True, nogil=True)
@@ -58,6 +61,11 @@ def binary_sum(pack, C, mode, order, duals, w, scratch):
     return sum_duals(binary.delta, pack, C, mode, order, duals, w, scratch)
 
 
+@njit(nogil=True)
+def multiclass_see(data, w, i, y, z, idx, val, work):
+    return multiclass.margin(data, i, y, z, work), UNWRITTEN
+
+
 @njit(cache=True, nogil=True)
 def multiclass_decode(pack, w, mode, order, labels, work):
     return decode_examples(multiclass.decode, pack, w, mode, order, labels, work)
@@ -71,18 +79,16 @@ def multiclass_collect(pack, w, mode, order, labels, g, value, scratch):
 
 
 @njit(cache=True, nogil=True)
-def multiclass_recall(pack, w, mode, order, cache, now, labels, value, scratch):
-    return recall_planes(multiclass.delta, pack, w, mode, order, cache, now, labels, value, scratch)
+def multiclass_recall(pack, w, mode, order, cache, now, labels, value, scratch, work):
+    return recall_planes(
+        multiclass.score, multiclass_see,
+        pack, w, mode, order, cache, now, labels, value, scratch, work,
+    )  # fmt: skip
 
 
 @njit(cache=True, nogil=True)
 def multiclass_remember(pack, order, labels, value, recalled, cache, now):
     return remember_planes(multiclass.loss, pack, order, labels, value, recalled, cache, now)
-
-
-@njit(nogil=True)
-def multiclass_see(data, w, i, y, z, idx, val, work):
-    return multiclass.margin(data, i, y, z, work), UNWRITTEN
 
 
 @njit(cache=True, nogil=True)
@@ -98,6 +104,11 @@ def multiclass_sum(pack, C, mode, order, duals, w, scratch):
     return sum_duals(multiclass.delta, pack, C, mode, order, duals, w, scratch)
 
 
+@njit(nogil=True)
+def chain_see(data, w, i, y, z, idx, val, work):
+    return chain.margin(data, i, y, z, work), UNWRITTEN
+
+
 @njit(cache=True, nogil=True)
 def chain_decode(pack, w, mode, order, labels, work):
     return decode_examples(chain.decode, pack, w, mode, order, labels, work)
@@ -109,18 +120,16 @@ def chain_collect(pack, w, mode, order, labels, g, value, scratch):
 
 
 @njit(cache=True, nogil=True)
-def chain_recall(pack, w, mode, order, cache, now, labels, value, scratch):
-    return recall_planes(chain.delta, pack, w, mode, order, cache, now, labels, value, scratch)
+def chain_recall(pack, w, mode, order, cache, now, labels, value, scratch, work):
+    return recall_planes(
+        chain.score, chain_see,
+        pack, w, mode, order, cache, now, labels, value, scratch, work,
+    )  # fmt: skip
 
 
 @njit(cache=True, nogil=True)
 def chain_remember(pack, order, labels, value, recalled, cache, now):
     return remember_planes(chain.loss, pack, order, labels, value, recalled, cache, now)
-
-
-@njit(nogil=True)
-def chain_see(data, w, i, y, z, idx, val, work):
-    return chain.margin(data, i, y, z, work), UNWRITTEN
 
 
 @njit(cache=True, nogil=True)

@@ -72,21 +72,22 @@ def collect_planes(loss, delta, pack, w, mode, order, labels, g, value, scratch)
 
 
 @njit(inline="always")
-def recall_planes(delta, pack, w, mode, order, cache, now, labels, value, scratch):
+def recall_planes(score, see, pack, w, mode, order, cache, now, labels, value, scratch, work):
     """labels_i = the best cached output of example i at w, or the truth if none is better."""
-    pack, w, order = borrow((pack, w, order))
+    pack, w, order, work = borrow((pack, w, order, work))
     idx, val = borrow(scratch)
     slots = cache.loss.shape[1]
     for t in range(len(order)):
         i = order[t]
         lo, hi = pack.offsets[i], pack.offsets[i + 1]
         best, best_slot = 0.0, -1
+        score(pack.data, w, i, work)
         for r in range(cache.count[i]):
             start = slots * lo + r * (hi - lo)
             y = cache.labels[start : start + hi - lo]
-            nnz = delta(pack.data, i, pack.truth[lo:hi], y, idx, val)
+            margin, _ = see(pack.data, w, i, pack.truth[lo:hi], y, idx, val, work)
             scale = cache.loss[i, r] if mode == SLACK else 1.0
-            value_r = cache.loss[i, r] - scale * sparse_dot(idx, val, nnz, w)
+            value_r = cache.loss[i, r] - scale * margin
             if value_r > best:
                 best, best_slot = value_r, r
         value[i] = best

@@ -42,14 +42,16 @@ class Kernels:
     loss : ``loss(data, i, y) -> float``
     delta : ``delta(data, i, y, z, idx, val) -> int``
         Writes the non-zeros of ``phi_i(y) - phi_i(z)`` and returns how many; an index may repeat.
-    margin : ``margin(data, i, y, z, work) -> float``, optional
-        ``<w, phi_i(y) - phi_i(z)>`` from what ``decode`` left in ``work`` a moment ago, at the same
-        w, where that is faster than to write the features and multiply.
+    score, margin : ``score(data, w, i, work)``, ``margin(data, i, y, z, work) -> float``, optional
+        Where it is faster than to write features and multiply: ``score`` leaves the scores of
+        example i in ``work``, as ``decode`` does on its way, and ``margin`` is
+        ``<w, phi_i(y) - phi_i(z)>`` from what either of them left there.
     """
 
     decode: Callable[..., None]
     loss: Callable[..., float]
     delta: Callable[..., int]
+    score: Callable[..., None] | None = None
     margin: Callable[..., float] | None = None
 
 

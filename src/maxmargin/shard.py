@@ -19,7 +19,7 @@ import numpy as np
 
 from .ascent import EMPTY, Block, Duals, Rule, Visits
 from .bind import Loops, bind
-from .linalg import blend
+from .linalg import blend, sparse_axpy, sparse_dot
 from .loops import Cache
 from .problem import PREDICT, KernelProblem, Pack
 
@@ -140,9 +140,11 @@ class Shard:
     ) -> np.ndarray:
         """Write the best cached outputs into ``labels``; returns their values at w."""
         value = np.empty(self.n)
-        recall = self.loops.recall
+        recall, work = self.loops.recall, np.empty(self.problem.work(self.pack, mode))
         self._run(
-            lambda part: recall(self.pack, w, mode, part, cache, now, labels, value, self.scratch),
+            lambda part: recall(
+                self.pack, w, mode, part, cache, now, labels, value, self.scratch, work
+            ),
             self.everyone,
         )
         return value
@@ -195,6 +197,9 @@ class Shard:
             for name in names:
                 getattr(self.loops, name)(*self._nothing_to_do(name, mode))
             blend(np.zeros(1), np.zeros(1), 0.0)
+            nothing, index = np.zeros(1), np.zeros(1, np.int32)
+            sparse_dot(index, nothing, 0, nothing)
+            sparse_axpy(0.0, index, nothing, 0, nothing)
         finally:
             late.cancel()
         return time.perf_counter() - start
@@ -208,7 +213,7 @@ class Shard:
         return {
             "decode": (pack, w, mode, nobody, labels, work),
             "collect": (pack, w, mode, nobody, labels, w, value, scratch),
-            "recall": (pack, w, mode, nobody, cache, 0, labels, value, scratch),
+            "recall": (pack, w, mode, nobody, cache, 0, labels, value, scratch, work),
             "remember": (pack, nobody, labels, value, value, cache, 0),
             "ascend": (
                 pack, w, 1.0, mode, nobody, duals, Rule(True), labels, visits, block, work,

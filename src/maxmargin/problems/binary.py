@@ -21,18 +21,23 @@ class BinaryData(NamedTuple):
 
 
 @njit(nogil=True)
+def score(data, w, i, work):
+    """<w, x>."""
+    work[0] = row_dot(data.rows, i, w)
+    if data.bias != 0:
+        work[0] += data.bias * w[data.n_features]
+
+
+@njit(nogil=True)
 def decode(data, w, i, mode, y, work):
     """The sign of <w, x>; when training the other label if it violates the margin.
 
     Both rescalings coincide, for the only loss is 1.
     """
-    score = row_dot(data.rows, i, w)
-    if data.bias != 0:
-        score += data.bias * w[data.n_features]
-    work[0] = score
+    score(data, w, i, work)
     if mode == PREDICT:
-        y[0] = 1 if score > 0 else -1
-    elif data.y[i] * score < 1:
+        y[0] = 1 if work[0] > 0 else -1
+    elif data.y[i] * work[0] < 1:
         y[0] = -data.y[i]
     else:
         y[0] = data.y[i]
@@ -72,7 +77,7 @@ class Binary(KernelProblem):
         Value of an extra constant feature; 0 for none.
     """
 
-    kernels = Kernels(decode, loss, delta, margin)
+    kernels = Kernels(decode, loss, delta, score, margin)
     n_outputs = 2
 
     def __init__(self, bias: float = 0.0):

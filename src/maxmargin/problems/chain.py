@@ -50,17 +50,28 @@ class ChainData(NamedTuple):
 
 
 @njit(nogil=True)
-def decode(data, w, i, mode, y, work):
-    """Viterbi over the scores of the tokens; where errors must be counted, with a count."""
-    lo, K, L = data.offsets[i], np.int64(data.cost.shape[0]), len(y)
-    if L == 0:
-        return
-    T, s = work[: K * K + 2 * K], work[K * K + 2 * K : K * K + 2 * K + L * K]
-    work = work[K * K + 2 * K + L * K :]
-    set_transitions(data, w, K, T, True)
+def score(data, w, i, work):
+    """Transition scores and, label by label, those of the tokens."""
+    K = np.int64(data.cost.shape[0])
+    lo, hi = data.offsets[i], data.offsets[i + 1]
+    L, n = hi - lo, K * K + 2 * K
+    set_transitions(data, w, K, work[:n], True)
+    s = work[n : n + L * K]
     for e in range(L * K):
         s[e] = 0.0
     rows_scores(data.rows, lo, L, w, K, s)
+
+
+@njit(nogil=True)
+def decode(data, w, i, mode, y, work):
+    """Viterbi over the scores of the tokens; where errors must be counted, with a count."""
+    # K as int64: interpreted, labels are int16 numbers of NumPy, whose products overflow.
+    lo, K, L = data.offsets[i], np.int64(data.cost.shape[0]), len(y)
+    if L == 0:
+        return
+    score(data, w, i, work)
+    T, s = work[: K * K + 2 * K], work[K * K + 2 * K : K * K + 2 * K + L * K]
+    work = work[K * K + 2 * K + L * K :]
     if mode == PREDICT:
         if viterbi(s, T, K, L, y, work) == -np.inf:
             # The mask allows no sequence of this length: the best one without it.
@@ -142,7 +153,6 @@ def loss(data, i, y):
 @njit(nogil=True)
 def delta(data, i, y, z, idx, val):
     """phi(x, y) - phi(x, z): tokens and transitions at which the two differ."""
-    # K as int64: interpreted, labels are int16 numbers of NumPy, whose products overflow.
     lo, K, L = data.offsets[i], np.int64(data.cost.shape[0]), len(y)
     base = data.n_features * K
     nnz = 0
@@ -197,7 +207,7 @@ class Chain(KernelProblem):
         Weights of their own for the first and the last label.
     """
 
-    kernels = Kernels(decode, globals()["loss"], delta, margin)
+    kernels = Kernels(decode, globals()["loss"], delta, score, margin)
     cache = 10
 
     def __init__(

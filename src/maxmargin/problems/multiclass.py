@@ -26,8 +26,8 @@ class MulticlassData(NamedTuple):
 
 
 @njit(nogil=True)
-def decode(data, w, i, mode, y, work):
-    """argmax over classes; ties go to the truth when training, to the lowest class otherwise."""
+def score(data, w, i, work):
+    """The scores of all classes."""
     K = data.cost.shape[0]
     s = work
     for k in range(K):
@@ -36,8 +36,16 @@ def decode(data, w, i, mode, y, work):
     if data.bias != 0:
         for k in range(K):
             s[k] += data.bias * w[data.n_features * K + k]
+
+
+@njit(nogil=True)
+def decode(data, w, i, mode, y, work):
+    """argmax over classes; ties go to the truth when training, to the lowest class otherwise."""
+    score(data, w, i, work)
+    K = data.cost.shape[0]
+    s = work
     if mode == PREDICT:
-        y[0] = np.argmax(s)
+        y[0] = np.argmax(s[:K])
         return
     t = data.y[i]
     cost, truth_score = data.cost[t], s[t]
@@ -89,7 +97,7 @@ class Multiclass(KernelProblem):
         Value of an extra constant feature; 0 for none.
     """
 
-    kernels = Kernels(decode, loss, delta, margin)
+    kernels = Kernels(decode, loss, delta, score, margin)
 
     def __init__(self, n_classes: int, cost: Any = None, bias: float = 0.0):
         self.n_classes = self.n_outputs = n_classes

@@ -98,5 +98,5 @@ class BCFW:
         close = state.gap <= 2 * task.tol or task.last
         if state.iterations < state.next_look and not close:
             return None, np.inf, sets.dual_value(task, state)
-        state.next_look = int(1.4 * state.iterations) + 1
+        state.next_look = int(1.2 * state.iterations) + 1
         return sets.look(task, state, averaged=self.average and state.looks % 2 == 0)

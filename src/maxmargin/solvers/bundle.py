@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..linalg import sparse_axpy, sparse_dot
 from .qp import solve_simplex_qp
 
 #: A plane is stored sparse when fewer of its entries are non-zero than one in so many.
@@ -38,14 +39,16 @@ class Plane(NamedTuple):
 
     def dot(self, v: np.ndarray) -> float:
         """<plane, v> of a dense v."""
-        return float(self.value @ (v if self.where is None else v[self.where]))
+        if self.where is None:
+            return float(self.value @ v)
+        return sparse_dot(self.where, self.value, len(self.where), v)
 
     def add_to(self, out: np.ndarray, scale: float) -> None:
         """out += scale * plane."""
         if self.where is None:
             out += scale * self.value
         else:
-            out[self.where] += scale * self.value
+            sparse_axpy(scale, self.where, self.value, len(self.where), out)
 
 
 class Bundle:

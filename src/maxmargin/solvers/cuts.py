@@ -88,7 +88,8 @@ class CutMaker:
                 shard.remember(self.labels, value, self.recalled, self.cache, self.now, asked)
                 self.gain[asked] = value[asked] - self.recalled[asked]
                 self.recalled = value
-        return Cut(g / n, loss / n, float(shard.pack.weight @ value) / n, complete)
+        g /= n
+        return Cut(g, loss / n, float(shard.pack.weight @ value) / n, complete)
 
     def _choose(self) -> np.ndarray:
         """The examples to ask first."""

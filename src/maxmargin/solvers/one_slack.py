@@ -117,7 +117,8 @@ class OneSlack:
             model.add(cut.g, cut.loss)  # line 8
             # Line 4, to a precision that follows the progress.
             model.solve(QP_PRECISION * max((state.best_primal - model.dual) / task.N, task.tol))
-        state.query = state.best + self._length(task) * (model.w - state.best)
+        length = self._length(task)
+        state.query = model.w if length == 1 else state.best + length * (model.w - state.best)
         return point, value, model.dual
 
     def planes(self, state: OneSlackState) -> int:

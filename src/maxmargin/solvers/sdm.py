@@ -121,7 +121,8 @@ class SDM:
         close = state.gap <= 2 * task.tol or state.finished or task.last
         if state.iterations < state.next_look and not close:
             return None, np.inf, sets.dual_value(task, state)
-        state.next_look = int(1.4 * state.iterations) + 1
+        state.next_look = int(1.2 * state.iterations) + 1
         # The average is better for long, the last point in the end.
-        averaged = self.average and state.looks % (2 if close else 4) != 1
+        often = 2 if close else 4
+        averaged = self.average and not state.finished and state.looks % often != often - 1
         return sets.look(task, state, averaged)

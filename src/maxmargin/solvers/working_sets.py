@@ -35,7 +35,7 @@ class WorkingSets:
     passes: int = 0
     iterations: int = 0
     looks: int = 0
-    next_look: int = 2
+    next_look: int = 3
     gap: float = np.inf
     finished: bool = False
     seen: dict[str, float] = field(default_factory=dict)
