@@ -74,10 +74,16 @@ class Visits(NamedTuple):
     ``total`` holds: sum of weight_i gap_i, number of examples changed, number of full V_i, sum of
     weight_i H_i (which is that of P(w) after a pass that asked for every example and changed
     none), the largest KKT violation, and the number of outputs added.
+
+    For the average of w over all visits, visit t weighing t to some power: ``clock`` holds t, the
+    sum of the weights S_t so far and the power, ``lag`` the sum over all steps of S times the step,
+    so that the average is ``w - lag / S``. No average is wanted when ``lag`` is empty.
     """
 
     total: np.ndarray
     gap: np.ndarray
+    clock: np.ndarray
+    lag: np.ndarray
 
 
 #: What ``Visits.total`` holds.
@@ -138,11 +144,12 @@ def ascend_examples(
                     write_nnz(block, r, delta(pack.data, i, truth, y, idx, val))
             ascend_block(
                 duals.alpha[i], duals.gram, duals.known, i, m, block, C * pack.weight[i], rule,
-                width, w,
+                width, w, visits,
             )  # fmt: skip
             note_change(visits)
             if not rule.keep:
                 drop_zeros(duals, i, slots * lo, hi - lo)  # line 23
+        tick(visits)
 
 
 @njit(inline="always")
@@ -218,13 +225,20 @@ def see_gap(duals, block, visits, i, m, weight, asked):
 
 
 @register_jitable
+def tick(visits):
+    """One visit more for the average of w."""
+    visits.clock[0] += 1.0
+    visits.clock[1] += visits.clock[0] ** visits.clock[2]
+
+
+@register_jitable
 def note_change(visits):
     """One example more has changed."""
     visits.total[CHANGED] += 1
 
 
 @njit(cache=True, nogil=True)
-def ascend_block(alpha, kept, known, i, m, block, C, rule, width, w):
+def ascend_block(alpha, kept, known, i, m, block, C, rule, width, w, visits):
     """Solve the dual of one example, or take a step in it; then w follows (line 22).
 
     It sees no labels, so that it is compiled for problems in plain Python as well.
@@ -240,7 +254,10 @@ def ascend_block(alpha, kept, known, i, m, block, C, rule, width, w):
         if block.step[r] != 0:
             begin, nnz = r * width, block.nnz[r]
             idx, val = block.idx[begin : begin + nnz], block.val[begin : begin + nnz]
-            sparse_axpy(C * block.step[r] * block.scale[r], idx, val, nnz, w)
+            step = C * block.step[r] * block.scale[r]
+            sparse_axpy(step, idx, val, nnz, w)
+            if len(visits.lag) > 0:
+                sparse_axpy(step * visits.clock[1], idx, val, nnz, visits.lag)
 
 
 @register_jitable

@@ -15,7 +15,7 @@ from .ascent import UNWRITTEN, ascend_examples, sum_duals
 from .loops import collect_planes, decode_examples, recall_planes, remember_planes
 from .problems import binary, chain, multiclass
 
-SOURCES = "5bff9fbb352b73e7"
+SOURCES = "f52e34e17af08b5f"
 
 
 @njit(nogil=True)

@@ -209,7 +209,7 @@ class Shard:
         pack, scratch, nobody = self.pack, self.scratch, self.everyone[:0]
         w, labels, value, work = np.zeros(1), pack.truth[:0].copy(), np.zeros(0), np.zeros(0)
         cache, duals = self.new_cache(0), self.new_duals(1)
-        visits, block = Visits(np.zeros(6), value), self.new_block(0)
+        visits, block = Visits(np.zeros(6), value, np.zeros(3), value), self.new_block(0)
         return {
             "decode": (pack, w, mode, nobody, labels, work),
             "collect": (pack, w, mode, nobody, labels, w, value, scratch),

@@ -34,7 +34,7 @@ class BCFW:
     sampling : {"permutation", "gap"}
         Visit all examples in random order, or draw them in proportion to their last known gap.
     average : bool
-        Certify the average of w over the passes, pass k weighing k, in turn with the last w.
+        Certify the average of w over all visits, visit t weighing t, in turn with the last w.
     """
 
     inner: int = 5
@@ -55,7 +55,7 @@ class BCFW:
 
     def init(self, task: Task) -> WorkingSets:
         """alpha is 1 at the truth, w = 0."""
-        return sets.begin(task)
+        return sets.begin(task, power=1.0 if self.average else None)
 
     def step_once(self, task: Task, state: WorkingSets) -> tuple[np.ndarray | None, float, float]:
         """A pass that asks the oracle, and the passes over known outputs after it."""
@@ -65,12 +65,10 @@ class BCFW:
             if everyone:
                 state.gap = gap
         state.iterations += 1
-        self._average(state)
         with task.share("inner"):
             for _ in range(self.inner):
                 known = sets.shuffled(task, np.flatnonzero(state.duals.count > 1))
                 gap = sets.sweep(task, state, known, Rule(False, whole=True))
-                self._average(state)
                 if gap < 0.1 * state.gap:
                     break
         return self._look(task, state)
@@ -86,12 +84,6 @@ class BCFW:
             return sets.shuffled(task, task.shard.everyone), True
         order = task.random.choice(task.shard.n, task.shard.n, p=gap / gap.sum())
         return order, False
-
-    def _average(self, state: WorkingSets) -> None:
-        if self.average:
-            sets.note_average(state, 2.0)
-        else:
-            state.passes += 1
 
     def _look(self, task: Task, state: WorkingSets) -> tuple[np.ndarray | None, float, float]:
         """Now and then a complete pass, for the certificate."""

@@ -42,7 +42,8 @@ class SDM:
         follows the gap and tol, type-II passes skip examples whose gap was small (shrinking), and
         training ends by the certificate alone.
     average : bool
-        Certify the average of w over the passes in turn with the last w: it is better early.
+        Certify the average of w over all visits, visit t weighing t squared, in turn with the last
+        w: it is better early.
     """
 
     first: int = 2
@@ -69,7 +70,7 @@ class SDM:
 
     def init(self, task: Task) -> WorkingSets:
         """Line 2: alpha is 1 at the truth, w = 0."""
-        return sets.begin(task)
+        return sets.begin(task, power=2.0 if self.average else None)
 
     def step_once(self, task: Task, state: WorkingSets) -> tuple[np.ndarray | None, float, float]:
         """A type-I pass and the type-II passes after it."""
@@ -79,7 +80,6 @@ class SDM:
             state.gap = sets.sweep(task, state, order, Rule(True, tau=tau))
         violation = state.seen["violation"]
         state.finished = self.tau is not None and violation <= tau  # lines 28 and 29
-        self._average(state)
         state.iterations += 1
         if state.iterations > self.first and not state.finished:
             with task.share("inner"):
@@ -104,24 +104,17 @@ class SDM:
                 worth &= state.visits.gap > tau
             order = sets.shuffled(task, np.flatnonzero(worth))
             gap = sets.sweep(task, state, order, Rule(False, tau=tau))
-            self._average(state)
             if self.tau is None and gap < ENOUGH * state.gap:
                 break
             if self.tau is not None and state.seen["violation"] < violation / 2:  # line 37
                 break
-
-    def _average(self, state: WorkingSets) -> None:
-        if self.average:
-            sets.note_average(state, 3.0)
-        else:
-            state.passes += 1
 
     def _look(self, task: Task, state: WorkingSets) -> tuple[np.ndarray | None, float, float]:
         """Now and then a complete pass, for the certificate."""
         close = state.gap <= 2 * task.tol or state.finished or task.last
         if state.iterations < state.next_look and not close:
             return None, np.inf, sets.dual_value(task, state)
-        state.next_look = int(1.2 * state.iterations) + 1
+        state.next_look = int(1.1 * state.iterations) + 1
         # The average is better for long, the last point in the end.
         often = 2 if close else 4
         averaged = self.average and not state.finished and state.looks % often != often - 1

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..ascent import ADDED, CHANGED, FULL, GAP, HINGE, VIOLATION, Block, Duals, Rule, Visits
-from ..linalg import blend
 from ..objective import dual, primal
 from .task import Task
 
@@ -24,7 +23,7 @@ RUN = 8
 
 @dataclass
 class WorkingSets:
-    """Dual variables, w = w(alpha), and its average over the passes."""
+    """Dual variables, w = w(alpha), and the place where its average is computed."""
 
     duals: Duals
     visits: Visits
@@ -32,7 +31,6 @@ class WorkingSets:
     labels: np.ndarray
     w: np.ndarray
     average: np.ndarray
-    passes: int = 0
     iterations: int = 0
     looks: int = 0
     next_look: int = 3
@@ -41,17 +39,23 @@ class WorkingSets:
     seen: dict[str, float] = field(default_factory=dict)
 
 
-def begin(task: Task) -> WorkingSets:
-    """alpha is 1 at the truth, w = 0."""
+def begin(task: Task, power: float | None = None) -> WorkingSets:
+    """alpha is 1 at the truth, w = 0.
+
+    With ``power`` the average of w over all visits is kept, visit t weighing t ** power.
+    """
     shard = task.shard
+    dim = 0 if power is None else shard.pack.dim
     slots = shard.problem.n_outputs or SLOTS
     return WorkingSets(
         duals=shard.new_duals(slots),
-        visits=Visits(np.zeros(6), np.zeros(shard.n)),
+        visits=Visits(
+            np.zeros(6), np.zeros(shard.n), np.array([0.0, 0.0, power or 0.0]), np.zeros(dim)
+        ),
         block=shard.new_block(slots),
         labels=shard.new_labels(),
         w=np.zeros(shard.pack.dim),
-        average=np.zeros(shard.pack.dim),
+        average=np.zeros(dim),
     )
 
 
@@ -62,12 +66,14 @@ def sweep(
 
     At another w than the state's nothing may ascend: it is a look at the examples from there.
     """
-    total = state.visits.total
+    total, clock = state.visits.total, state.visits.clock.copy()
     total[:] = 0.0
     task.shard.ascend(
         state.w if w is None else w, task.C, task.mode, order, state.duals, rule,
         state.labels, state.visits, state.block,
     )  # fmt: skip
+    if w is not None:
+        state.visits.clock[:] = clock  # a look moves nothing, and weighs nothing in the average
     gap = total[GAP] / task.n
     state.seen = {
         "changed": total[CHANGED], "hinge": total[HINGE], "violation": total[VIOLATION],
@@ -88,17 +94,19 @@ def look(
     with task.share("certificate"):
         if state.gap <= 2 * task.tol:  # the end is near, and rounding errors must not be in it
             recompute_w(task, state)
-        w = state.average if averaged else state.w
+        w = average(state) if averaged else state.w
         state.looks += 1
         rule = Rule(True, least=0.0 if add else np.inf, tau=np.inf, keep=True)
         sweep(task, state, task.shard.everyone, rule, w)
         return w, primal(w, state.seen["hinge"], task.C), dual_value(task, state)
 
 
-def note_average(state: WorkingSets, weight: float) -> None:
-    """Average w over the passes; with ``weight`` 2 pass k weighs k, with more, later ones more."""
-    blend(state.average, state.w, weight / (state.passes + weight))
-    state.passes += 1
+def average(state: WorkingSets) -> np.ndarray:
+    """The average of w over all visits."""
+    visits = state.visits
+    np.divide(visits.lag, -max(visits.clock[1], 1.0), out=state.average)
+    state.average += state.w
+    return state.average
 
 
 def shuffled(task: Task, examples: np.ndarray) -> np.ndarray:
