@@ -116,6 +116,6 @@ class SDM:
             return None, np.inf, sets.dual_value(task, state)
         state.next_look = int(1.1 * state.iterations) + 1
         # The average is better for long, the last point in the end.
-        often = 2 if close else 4
+        often = 2 if close else 8
         averaged = self.average and not state.finished and state.looks % often != often - 1
         return sets.look(task, state, averaged)
