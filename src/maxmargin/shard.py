@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from .ascent import EMPTY, Block, Duals, Rule, Visits
+from .ascent import EMPTY, Block, Duals, Rule, Visits, ascend_block
 from .bind import Loops, bind
 from .linalg import blend, sparse_axpy, sparse_dot
 from .loops import Cache
@@ -196,6 +196,8 @@ class Shard:
         try:
             for name in names:
                 getattr(self.loops, name)(*self._nothing_to_do(name, mode))
+            if "ascend" in names and not self.loops.compiled:
+                self._warm_up_block()
             blend(np.zeros(1), np.zeros(1), 0.0)
             nothing, index = np.zeros(1), np.zeros(1, np.int32)
             sparse_dot(index, nothing, 0, nothing)
@@ -204,12 +206,24 @@ class Shard:
             late.cancel()
         return time.perf_counter() - start
 
+    def _warm_up_block(self) -> None:
+        """Compile the part of dual ascent that problems in plain Python share."""
+        duals, block, visits = self.new_duals(1), self.new_block(1), self.new_visits(0)
+        ascend_block(
+            duals.alpha[0], duals.gram, duals.known, 0, 1, block, 1.0, Rule(True), self.pack.width,
+            np.zeros(1), visits,
+        )  # fmt: skip
+
+    def new_visits(self, dim: int, power: float = 0.0) -> Visits:
+        """Nothing seen so far; ``dim`` is that of w if its average is wanted, else 0."""
+        return Visits(np.zeros(6), np.zeros(self.n), np.array([0.0, 0.0, power]), np.zeros(dim))
+
     def _nothing_to_do(self, name: str, mode: int) -> tuple[Any, ...]:
         """Arguments for a loop that name no example."""
         pack, scratch, nobody = self.pack, self.scratch, self.everyone[:0]
         w, labels, value, work = np.zeros(1), pack.truth[:0].copy(), np.zeros(0), np.zeros(0)
         cache, duals = self.new_cache(0), self.new_duals(1)
-        visits, block = Visits(np.zeros(6), value, np.zeros(3), value), self.new_block(0)
+        visits, block = self.new_visits(0), self.new_block(0)
         return {
             "decode": (pack, w, mode, nobody, labels, work),
             "collect": (pack, w, mode, nobody, labels, w, value, scratch),

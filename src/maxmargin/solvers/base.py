@@ -89,31 +89,9 @@ def solve(solver: Solver, task: Task, stop: Stop, callbacks: Iterable[Callback] 
     best = Certificate()
     history: list[Record] = []
     state = solver.init(task)
-    target = gap_target(stop.tol, task.C, task.n)
-    status = Status.MAX_ITER
     try:
-        for iteration in range(1, stop.max_iter + 1):
-            # Whatever ends training, there must be a certified point by then.
-            task.last = iteration == stop.max_iter or clock.over()
-            best.update(*solver.step_once(task, state))
-            history.append(_record(iteration, clock, task, best, solver.planes(state)))
-            with clock.pause():
-                wants_stop = [callback(history[-1], state) for callback in callbacks]
-            if best.gap <= target:
-                status = Status.CONVERGED
-                break
-            if getattr(state, "finished", False):
-                status = Status.OWN_RULE
-                break
-            if best.idle >= STALLED_AFTER:
-                status = Status.STALLED
-                break
-            if any(wants_stop) and best.w is not None:
-                status = Status.CALLBACK
-                break
-            if best.w is not None:
-                task.shard.check = clock.check
-                clock.check()
+        with clock.noting_interrupts():
+            status = _iterate(solver, task, state, stop, clock, best, history, list(callbacks))
     except TimeUp:
         status = Status.MAX_TIME
     except KeyboardInterrupt:
@@ -133,6 +111,39 @@ def solve(solver: Solver, task: Task, stop: Stop, callbacks: Iterable[Callback] 
         history=history,
         shares=dict(task.shares),
     )
+
+
+def _iterate(
+    solver: Solver,
+    task: Task,
+    state: Any,
+    stop: Stop,
+    clock: Clock,
+    best: Certificate,
+    history: list[Record],
+    callbacks: list[Callback],
+) -> Status:
+    """Iterations until one of the rules ends them; returns which."""
+    target = gap_target(stop.tol, task.C, task.n)
+    for iteration in range(1, stop.max_iter + 1):
+        # Whatever ends training, there must be a certified point by then.
+        task.last = iteration == stop.max_iter or clock.over()
+        best.update(*solver.step_once(task, state))
+        history.append(_record(iteration, clock, task, best, solver.planes(state)))
+        with clock.pause():
+            wants_stop = [callback(history[-1], state) for callback in callbacks]
+        if best.gap <= target:
+            return Status.CONVERGED
+        if getattr(state, "finished", False):
+            return Status.OWN_RULE
+        if best.idle >= STALLED_AFTER:
+            return Status.STALLED
+        if any(wants_stop) and best.w is not None:
+            return Status.CALLBACK
+        if best.w is not None:
+            task.shard.check = clock.check
+            clock.check()
+    return Status.MAX_ITER
 
 
 def _record(iteration: int, clock: Clock, task: Task, best: Certificate, planes: int) -> Record:

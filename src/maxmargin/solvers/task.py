@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +24,7 @@ class Clock:
 
     def __init__(self, max_time: float | None = None):
         self.max_time = max_time
+        self.interrupted = False
         self._start = time.perf_counter()
         self._paused = 0.0
 
@@ -33,9 +37,30 @@ class Clock:
         return self.max_time is not None and self.time() > self.max_time
 
     def check(self) -> None:
-        """Raise TimeUp when the limit has passed."""
+        """Raise TimeUp when the limit has passed, and what became of a Ctrl-C that got lost."""
+        if self.interrupted:
+            raise KeyboardInterrupt
         if self.over():
             raise TimeUp
+
+    @contextmanager
+    def noting_interrupts(self) -> Iterator[None]:
+        """Remember a Ctrl-C: code between Python and compiled loops may swallow its exception."""
+        standard = signal.default_int_handler
+        main = threading.current_thread() is threading.main_thread()
+        if not main or signal.getsignal(signal.SIGINT) is not standard:
+            yield
+            return
+
+        def note(signum: int, frame: Any) -> None:
+            self.interrupted = True
+            raise KeyboardInterrupt
+
+        signal.signal(signal.SIGINT, note)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, standard)
 
     @contextmanager
     def pause(self) -> Iterator[None]:

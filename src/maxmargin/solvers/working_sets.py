@@ -49,9 +49,7 @@ def begin(task: Task, power: float | None = None) -> WorkingSets:
     slots = shard.problem.n_outputs or SLOTS
     return WorkingSets(
         duals=shard.new_duals(slots),
-        visits=Visits(
-            np.zeros(6), np.zeros(shard.n), np.array([0.0, 0.0, power or 0.0]), np.zeros(dim)
-        ),
+        visits=shard.new_visits(dim, power or 0.0),
         block=shard.new_block(slots),
         labels=shard.new_labels(),
         w=np.zeros(shard.pack.dim),
