@@ -23,6 +23,10 @@ IGNORED = 0.1
 ENOUGH = 0.2
 
 
+#: The most type-II passes of an early iteration.
+EARLY = 5
+
+
 @dataclass(frozen=True)
 class SDM:
     """Sequential dual method, for every problem and both rescalings.
@@ -34,7 +38,8 @@ class SDM:
     first : int
         Type-I passes before the first type-II pass (kappa_1).
     inner : int
-        Type-II passes, at the most, after each type-I pass (kappa_2).
+        Type-II passes, at the most, after each type-I pass (kappa_2); in the first iterations not
+        more than 5, for the known outputs are not yet those that matter.
     tau : float, optional
         The KKT violation that is left alone, fixed as in the paper; with it the paper's own rules
         hold: type-II passes visit every example and go on until the largest violation has halved,
@@ -47,7 +52,7 @@ class SDM:
     """
 
     first: int = 2
-    inner: int = 5
+    inner: int = 20
     tau: float | None = None
     average: bool = True
 
@@ -98,7 +103,7 @@ class SDM:
     def _work_on_known(self, task: Task, state: WorkingSets, violation: float) -> None:
         """Type-II passes, until little is left of the gap (or half of the violation: tau_v)."""
         tau = self._tau(task, state)
-        for _ in range(self.inner):
+        for _ in range(min(self.inner, max(EARLY, state.iterations - 2))):
             worth = state.duals.count > 1
             if self.tau is None:  # shrinking
                 worth &= state.visits.gap > tau
