@@ -122,12 +122,8 @@ def check_gold(allowed: np.ndarray, X: Sequences, codes: np.ndarray, classes: np
     codes : int array (total,)
         Class numbers of all tokens.
     """
-    K, offsets = len(classes), X.offsets
-    full = X.lengths > 0
-    starts, ends = offsets[:-1][full], offsets[1:][full] - 1
-    inner = np.ones(len(codes), bool)
-    inner[starts] = False
-    after = np.flatnonzero(inner)
+    K = len(classes)
+    starts, ends, after = _places(X)
     bad = after[~allowed[codes[after - 1], codes[after]]]
     names = classes.tolist()
     if len(bad):
@@ -149,11 +145,17 @@ def check_gold(allowed: np.ndarray, X: Sequences, codes: np.ndarray, classes: np
 
 def allow_gold(allowed: np.ndarray, X: Sequences, codes: np.ndarray) -> None:
     """Allow, in place, what the labels of all tokens do."""
-    K, full = allowed.shape[1], X.lengths > 0
-    starts, ends = X.offsets[:-1][full], X.offsets[1:][full] - 1
-    inner = np.ones(len(codes), bool)
-    inner[starts] = False
-    after = np.flatnonzero(inner)
+    K = allowed.shape[1]
+    starts, ends, after = _places(X)
     allowed[codes[after - 1], codes[after]] = True
     allowed[K, codes[starts]] = True
     allowed[K + 1, codes[ends]] = True
+
+
+def _places(X: Sequences) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The first tokens, the last tokens, and those that have one before them."""
+    full = X.lengths > 0
+    starts, ends = X.offsets[:-1][full], X.offsets[1:][full] - 1
+    inner = np.ones(X.offsets[-1], bool)
+    inner[starts] = False
+    return starts, ends, np.flatnonzero(inner)
