@@ -96,8 +96,8 @@ def growth(groups: list[Group], sweep: Sweep, key: str) -> float:
     if len(done) < 2:
         return float("nan")
     sign = -1.0 if sweep is EPSILON else 1.0
-    logs = np.log([g.config[sweep.what] for g in done]), np.log([g.median(key) for g in done])
-    return sign * float(np.polyfit(*logs, 1)[0])
+    x, values = [g.config[sweep.what] for g in done], [g.median(key) for g in done]
+    return sign * float(np.polyfit(np.log(x), np.log(values), 1)[0])
 
 
 def judge(grid: dict[tuple[str, str], list[Group]], sweep: Sweep) -> Verdict:

@@ -83,8 +83,8 @@ def slope(groups: list[Group], key: str = "time") -> float:
     done = [group for group in groups if group.every("converged")]
     if len(done) < 2:
         return float("nan")
-    logs = [np.log([g.config["n"] for g in done]), np.log([g.median(key) for g in done])]
-    return float(np.polyfit(*logs, 1)[0])
+    n, values = [g.config["n"] for g in done], [g.median(key) for g in done]
+    return float(np.polyfit(np.log(n), np.log(values), 1)[0])
 
 
 def judge(grid: dict[tuple[str, str], list[Group]]) -> Verdict:
