@@ -65,6 +65,13 @@ class Shard:
         self.check: Callable[[], None] = _nothing
         self._chunk = 64
 
+    def fingerprint(self) -> str:
+        """A hash of the problem and its packed examples: other data have another one."""
+        from .checkpoint import fingerprint
+
+        kind = type(self.problem).__name__
+        return fingerprint(kind, *(v for k, v in self.pack._asdict().items() if k != "work"))
+
     def new_labels(self) -> np.ndarray:
         """A flat label array that holds the truth."""
         return self.pack.truth.copy()
@@ -73,7 +80,7 @@ class Shard:
         """Empty caches of ``slots`` outputs for each example."""
         truth = self.pack.truth
         return Cache(
-            np.empty(slots * len(truth), truth.dtype),
+            np.zeros(slots * len(truth), truth.dtype),
             np.zeros((self.n, slots)),
             np.zeros(self.n, np.int32),
             np.zeros((self.n, slots), np.int32),
@@ -84,11 +91,11 @@ class Shard:
         truth = self.pack.truth
         kept = self.n if self.pack.width >= LONG else 0
         duals = Duals(
-            np.empty(slots * len(truth), truth.dtype),
+            np.zeros(slots * len(truth), truth.dtype),
             np.zeros((self.n, slots)),
             np.zeros((self.n, slots)),
             np.ones(self.n, np.int64),
-            np.empty((kept, slots, slots), np.float32),
+            np.zeros((kept, slots, slots), np.float32),
             np.ones(self.n, np.int64),
         )
         duals.alpha[:, 0] = 1.0
