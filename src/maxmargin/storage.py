@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .errors import ModelFileError
+from .errors import CheckpointError, ModelFileError
 from .io.label_json import labels_from_json, labels_to_json
 
 #: So many arrays, the largest, become entries of the file; all others are joined by type.
@@ -59,7 +59,7 @@ class Writer:
             return {"list": [self.describe(item) for item in value]}
         if hasattr(value, "__dict__") and not callable(value):
             return {"object": {n: self.describe(getattr(value, n)) for n in stored_names(value)}}
-        raise ModelFileError(
+        raise CheckpointError(
             f"a checkpoint cannot hold {value!r} of type {type(value).__name__}: a solver's state "
             "is made of arrays, numbers, lists, dicts, NamedTuples and objects of these"
         )
@@ -83,7 +83,7 @@ class Writer:
             try:
                 self.outputs.append(labels_to_json(y))
             except ModelFileError as error:
-                raise ModelFileError(
+                raise CheckpointError(
                     f"a checkpoint holds no pickled objects, and the problem's output {y!r} is a "
                     f"{type(y).__name__}: let decode return str, numbers, None, or tuples, lists "
                     "or 1-D arrays of these, or train without a checkpoint"
