@@ -1,9 +1,9 @@
 """Checkpoints: training that was killed goes on as if nothing had happened.
 
-Between two iterations the file gets everything that the next ones depend on: the solver's state, the
-random generator, the certificate and the history. It is written beside the old one and then takes
-its place, so that there is a complete file at every moment. It is read as arrays and JSON: nothing
-in it is ever executed.
+Between two iterations the file gets everything that the next ones depend on: the solver's state,
+the random generator, the certificate and the history. It is written beside the old one and then
+takes its place, so that there is a complete file at every moment. It is read as arrays and JSON:
+nothing in it is ever executed.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Nested states as arrays and JSON, and back: what a checkpoint holds.
 
-A state is made of NumPy arrays, numbers, strings, lists, dicts, NamedTuples and plain objects. It is
-restored into a fresh state of the same solver: objects are filled, never created, and NamedTuples
-are created only of classes that the fresh state holds. So nothing in a file can name code.
+A state is made of NumPy arrays, numbers, strings, lists, dicts, NamedTuples and plain objects. It
+is restored into a fresh state of the same solver: objects are filled, never created, and
+NamedTuples are created only of classes that the fresh state holds. So nothing in a file can name
+code.
 """
 
 from __future__ import annotations
