@@ -1,26 +1,27 @@
 """Examples, their caches and the bound loops: all that a solver asks about the training data.
 
 A pass over the examples is cut into chunks, between which Ctrl-C and time limits are obeyed.
-The oracle may run in several threads; planes are always summed in the order of the examples, so
-that the number of threads changes nothing in the result.
+Passes at one w run in several threads. So does the oracle of the dual methods, for blocks of
+examples, where it is worth it. Sums are made in an order that depends on the examples only, so that
+the number of threads changes nothing in the result, not a bit.
 """
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from .ascent import EMPTY, Block, Duals, Rule, Visits, ascend_block
+from .ascent import EMPTY, VIOLATION, Block, Duals, Rule, Visits, ascend_block
 from .bind import Loops, bind
 from .linalg import blend, sparse_axpy, sparse_dot
 from .loops import Cache
+from .parallel import Chunks, Threads, fixed_pieces, n_threads, split_by_effort
 from .problem import PREDICT, KernelProblem, Pack
 
 #: Multiplier of the hash of indices: the golden ratio of 2^32, odd.
@@ -29,8 +30,15 @@ SPREAD = 2654435769
 #: Planes with so many non-zeros are worth a Gram matrix that is kept for each example.
 LONG = 64
 
-#: A chunk of examples is sized to take about this long, in seconds.
-CHUNK_TIME = 0.05
+#: Planes are summed in up to so many parts, each as long as w: where w is short against them.
+PARTIAL_SUMS = 8
+
+#: Examples of a block that is decoded at the same w, before their dual steps; and a block is at
+#: most this part of all examples, so that the w of the last one is not too old.
+BLOCK, BLOCK_PART = 64, 16
+
+#: Operations of the oracle, for each number that a plane can have, from which on blocks pay.
+HEAVY = 50
 
 
 def _nothing() -> None:
@@ -59,11 +67,13 @@ class Shard:
         self.n = pack.n
         self.total_weight = float(pack.weight.sum())
         self.n_jobs = n_threads(n_jobs) if self.loops.compiled else 1
+        self.threads = Threads(self.n_jobs)
+        self.chunks = Chunks()
+        self.block_size = self._block_size()
         self.everyone = np.arange(self.n)
-        self.scratch = (np.empty(pack.width, np.uint64), np.empty(pack.width))
+        self.scratch = self._new_scratch()
         self.n_oracle = 0
         self.check: Callable[[], None] = _nothing
-        self._chunk = 64
 
     def fingerprint(self) -> str:
         """A hash of the problem and its packed examples: other data have another one."""
@@ -116,13 +126,22 @@ class Shard:
     def oracle(self, w: np.ndarray, mode: int, labels: np.ndarray, order: np.ndarray) -> None:
         """Decode the examples of ``order`` into ``labels``."""
         decode, pack, work = self.loops.decode, self.pack, self.problem.work(self.pack, mode)
-        self._run(
-            lambda part: decode(pack, w, mode, part, labels, np.empty(work)),
-            order,
-            self.n_jobs,
-        )
+
+        def decode_part(part: np.ndarray) -> None:
+            decode(pack, w, mode, part, labels, np.empty(work))
+
+        for chunk in self.chunks(order, self.n_jobs):
+            parts = [chunk]
+            if self.n_jobs > 1:
+                parts = split_by_effort(chunk, self.effort, 2 * self.n_jobs)
+            self.threads.each(decode_part, parts, self.check)
         if mode != PREDICT:
             self.n_oracle += len(order)
+
+    @cached_property
+    def effort(self) -> np.ndarray:
+        """About how much work each example is (n,)."""
+        return self.problem.effort(self.pack)
 
     def collect(
         self, w: np.ndarray, mode: int, labels: np.ndarray, order: np.ndarray | None = None
@@ -131,29 +150,39 @@ class Shard:
 
         All examples by default; of others than those of ``order`` the value is not set.
         """
-        g, value = np.zeros(self.pack.dim), np.empty(self.n)
-        collect = self.loops.collect
-        parts: list[float] = []
-        self._run(
-            lambda part: parts.append(
-                collect(self.pack, w, mode, part, labels, g, value, self.scratch)
-            ),
-            self.everyone if order is None else order,
-        )
-        return g, float(sum(parts)), value
+        value = np.empty(self.n)
+        order = self.everyone if order is None else order
+        many = len(order) * self.pack.width // (16 * max(self.pack.dim, 1))
+        groups = split_by_effort(order, self.effort, min(max(many, 1), PARTIAL_SUMS))
+
+        def sum_group(group: np.ndarray) -> tuple[np.ndarray, float]:
+            g, scratch = np.zeros(self.pack.dim), self._new_scratch()
+            loss = 0.0
+            for part in fixed_pieces(group, self.loops.compiled):
+                self.check()
+                loss += self.loops.collect(self.pack, w, mode, part, labels, g, value, scratch)
+            return g, loss
+
+        sums = self.threads.each(sum_group, groups, self.check)
+        g, loss = sums[0] if sums else (np.zeros(self.pack.dim), 0.0)
+        for more, part in sums[1:]:
+            g += more
+            loss += part
+        return g, float(loss), value
 
     def recall(
         self, w: np.ndarray, mode: int, cache: Cache, now: int, labels: np.ndarray
     ) -> np.ndarray:
         """Write the best cached outputs into ``labels``; returns their values at w."""
-        value = np.empty(self.n)
-        recall, work = self.loops.recall, np.empty(self.problem.work(self.pack, mode))
-        self._run(
-            lambda part: recall(
-                self.pack, w, mode, part, cache, now, labels, value, self.scratch, work
+        value, size = np.empty(self.n), self.problem.work(self.pack, mode)
+        self.threads.each(
+            lambda part: self.loops.recall(
+                self.pack, w, mode, part, cache, now, labels, value, self._new_scratch(),
+                np.empty(size),
             ),
-            self.everyone,
-        )
+            fixed_pieces(self.everyone, self.loops.compiled),
+            self.check,
+        )  # fmt: skip
         return value
 
     def remember(
@@ -182,13 +211,61 @@ class Shard:
     ) -> None:
         """A pass of block dual ascent over ``order``; w, duals and visits change in place."""
         work = np.empty(self.problem.work(self.pack, mode))
-        self._run(
-            lambda part: self.loops.ascend(
-                self.pack, w, C, mode, part, duals, rule, labels, visits, block, work
-            ),
-            order,
-        )
+
+        def step(part: np.ndarray, rule: Rule, visits: Visits, block: Block, work: Any) -> None:
+            self.loops.ascend(self.pack, w, C, mode, part, duals, rule, labels, visits, block, work)
+
+        if rule.ask and rule.tau == np.inf:
+            self._look(step, order, rule, visits, block, work)
+        elif rule.ask and self.block_size:
+            # A plane found at a slightly old w is still a plane; its value is that at this w.
+            found = rule._replace(found=True)
+            for start in range(0, len(order), self.block_size):
+                part = order[start : start + self.block_size]
+                self.oracle(w, mode, labels, part)
+                step(part, found, visits, block, work)
+            return  # the oracle has counted its calls
+        else:
+            for part in self.chunks(order):
+                self.check()
+                step(part, rule, visits, block, work)
         self.n_oracle += len(order) * rule.ask
+
+    def _look(
+        self,
+        step: Callable[..., None],
+        order: np.ndarray,
+        rule: Rule,
+        visits: Visits,
+        block: Block,
+        work: np.ndarray,
+    ) -> None:
+        """Visit examples that do not move: in any number of threads, with sums piece by piece."""
+
+        def look(part: np.ndarray) -> np.ndarray:
+            alone = self.n_jobs == 1
+            mine = visits._replace(total=np.zeros_like(visits.total), clock=visits.clock.copy())
+            own = block if alone else self.new_block(len(block.nnz) - 1)
+            step(part, rule, mine, own, work if alone else np.empty_like(work))
+            return mine.total
+
+        pieces = fixed_pieces(order, self.loops.compiled)
+        for total in self.threads.each(look, pieces, self.check):
+            largest = max(visits.total[VIOLATION], total[VIOLATION])
+            visits.total[:] += total
+            visits.total[VIOLATION] = largest
+
+    def _block_size(self) -> int:
+        """Examples that are decoded at once in the dual methods; 0 for one after the other.
+
+        Counts decide, never n_jobs, for it changes the iterates. A block costs the scores: with
+        them in its hands a visit sees the known outputs for nothing. That is little where the
+        oracle is much more than scores, and nothing where there are no scores to look at.
+        """
+        operations = self.problem.operations(self.pack)
+        scored = self.problem.kernels.margin is not None
+        light = operations is None or operations < HEAVY * self.pack.width * self.n
+        return 0 if scored and light else min(max(self.n // BLOCK_PART, 1), BLOCK)
 
     def sum_duals(self, C: float, mode: int, duals: Duals, w: np.ndarray) -> None:
         """w += C sum_ir weight_i alpha_ir plane_ir."""
@@ -242,30 +319,9 @@ class Shard:
             "sum": (pack, 1.0, mode, nobody, duals, w, scratch),
         }[name]  # fmt: skip
 
-    def _run(self, work: Callable[[np.ndarray], Any], order: np.ndarray, n_jobs: int = 1) -> None:
-        """Call ``work`` on chunks of ``order``, with a check between chunks.
-
-        The size of a chunk follows the clock, which changes nothing in the result.
-        """
-        done = 0
-        pool = ThreadPoolExecutor(n_jobs) if n_jobs > 1 else None
-        try:
-            while done < len(order):
-                self.check()
-                start = time.perf_counter()
-                part = order[done : done + self._chunk * n_jobs]
-                if pool is None:
-                    work(part)
-                else:
-                    list(pool.map(work, np.array_split(part, n_jobs)))
-                done += len(part)
-                if time.perf_counter() - start < CHUNK_TIME:
-                    self._chunk *= 2
-                elif self._chunk > 1:
-                    self._chunk //= 2
-        finally:
-            if pool is not None:
-                pool.shutdown()
+    def _new_scratch(self) -> tuple[np.ndarray, np.ndarray]:
+        """Room for a sparse vector."""
+        return np.empty(self.pack.width, np.uint64), np.empty(self.pack.width)
 
 
 def predict_labels(
@@ -276,14 +332,6 @@ def predict_labels(
     labels = np.empty(len(pack.truth), pack.truth.dtype)
     shard.oracle(w, PREDICT, labels, shard.everyone)
     return labels
-
-
-def n_threads(n_jobs: int | None) -> int:
-    """``n_jobs`` as scikit-learn reads it: -1 is all cores, -2 all but one, None is 1."""
-    if n_jobs is None:
-        return 1
-    cores = os.cpu_count() or 1
-    return max(1, cores + 1 + n_jobs) if n_jobs < 0 else max(1, n_jobs)
 
 
 def _say_compiling() -> None:
