@@ -33,11 +33,15 @@ class Threads:
         self._pool: ThreadPoolExecutor | None = None
 
     def each(
-        self, work: Callable[[Any], Any], pieces: Iterable[Any], check: Callable[[], None]
+        self,
+        work: Callable[[Any], Any],
+        pieces: Iterable[Any],
+        check: Callable[[], None],
+        abort: Callable[[], None] | None = None,
     ) -> list[Any]:
         """``[work(piece) for piece in pieces]``, with a check between pieces.
 
-        When the check or the work raises, no work is left running.
+        When the check or the work raises, ``abort`` is called, and no work is left running.
         """
         if self.n == 1:
             found = []
@@ -62,9 +66,17 @@ class Threads:
         except BaseException:
             for future in futures:
                 future.cancel()
+            if abort is not None:
+                abort()
             wait(futures)
             raise
         return [future.result() for future in futures]
+
+    def close(self) -> None:
+        """End the threads; the next call starts new ones."""
+        if self._pool is not None:
+            self._pool.shutdown()
+            self._pool = None
 
 
 class Chunks:

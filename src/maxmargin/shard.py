@@ -53,7 +53,8 @@ class Shard:
     problem : KernelProblem
     pack : Pack
     n_jobs : int
-        Threads for the oracle of a compiled problem; -1 for all cores.
+        Threads for a compiled problem, or processes for the oracle of one in plain Python; -1 for
+        all cores.
     loops : Loops, optional
         The bound loops; found from the problem's kernels by default.
     """
@@ -66,8 +67,9 @@ class Shard:
         self.loops = bind(problem.kernels) if loops is None else loops
         self.n = pack.n
         self.total_weight = float(pack.weight.sum())
-        self.n_jobs = n_threads(n_jobs) if self.loops.compiled else 1
-        self.threads = Threads(self.n_jobs)
+        self.n_jobs = n_threads(n_jobs)
+        self.threads = Threads(self.n_jobs if self.loops.compiled else 1)
+        self.processes = self._new_processes() if self.n_jobs > 1 else None
         self.chunks = Chunks()
         self.block_size = self._block_size()
         self.everyone = np.arange(self.n)
@@ -130,13 +132,32 @@ class Shard:
         def decode_part(part: np.ndarray) -> None:
             decode(pack, w, mode, part, labels, np.empty(work))
 
+        if self.processes is not None:
+            self.processes.new_weights()
         for chunk in self.chunks(order, self.n_jobs):
             parts = [chunk]
             if self.n_jobs > 1:
                 parts = split_by_effort(chunk, self.effort, 2 * self.n_jobs)
-            self.threads.each(decode_part, parts, self.check)
+            if self.processes is not None:
+                self.processes.decode(w, mode, labels, parts, self.check)
+            else:
+                self.threads.each(decode_part, parts, self.check)
         if mode != PREDICT:
             self.n_oracle += len(order)
+
+    def close(self) -> None:
+        """End the threads and worker processes, if there are any."""
+        self.threads.close()
+        if self.processes is not None:
+            self.processes.close()
+
+    def _new_processes(self) -> Any:
+        """Workers for an interpreted oracle; none for a compiled one, for which threads do."""
+        if self.loops.compiled:
+            return None
+        from .processes import Processes
+
+        return Processes(self.problem, self.pack, self.n_jobs)
 
     @cached_property
     def effort(self) -> np.ndarray:
@@ -216,6 +237,10 @@ class Shard:
             self.loops.ascend(self.pack, w, C, mode, part, duals, rule, labels, visits, block, work)
 
         if rule.ask and rule.tau == np.inf:
+            if not self.loops.compiled:  # in worker processes, if there are any
+                self.oracle(w, mode, labels, order)
+                self.n_oracle -= len(order)  # counted below
+                rule = rule._replace(found=True)
             self._look(step, order, rule, visits, block, work)
         elif rule.ask and self.block_size:
             # A plane found at a slightly old w is still a plane; its value is that at this w.
@@ -243,7 +268,7 @@ class Shard:
         """Visit examples that do not move: in any number of threads, with sums piece by piece."""
 
         def look(part: np.ndarray) -> np.ndarray:
-            alone = self.n_jobs == 1
+            alone = self.threads.n == 1
             mine = visits._replace(total=np.zeros_like(visits.total), clock=visits.clock.copy())
             own = block if alone else self.new_block(len(block.nnz) - 1)
             step(part, rule, mine, own, work if alone else np.empty_like(work))
@@ -263,7 +288,7 @@ class Shard:
         oracle is much more than scores, and nothing where there are no scores to look at.
         """
         operations = self.problem.operations(self.pack)
-        scored = self.problem.kernels.margin is not None
+        scored = self.problem.kernels.margin is not None and self.loops.compiled
         light = operations is None or operations < HEAVY * self.pack.width * self.n
         return 0 if scored and light else min(max(self.n // BLOCK_PART, 1), BLOCK)
 
@@ -330,7 +355,10 @@ def predict_labels(
     """The flat labels that maximise <w, phi> for each example."""
     shard = Shard(problem, pack, n_jobs)
     labels = np.empty(len(pack.truth), pack.truth.dtype)
-    shard.oracle(w, PREDICT, labels, shard.everyone)
+    try:
+        shard.oracle(w, PREDICT, labels, shard.everyone)
+    finally:
+        shard.close()
     return labels
 
 

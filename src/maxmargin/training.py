@@ -56,7 +56,8 @@ def train(
     max_iter, max_time : int, float (seconds)
         Limits; the best point so far is returned with its certificate.
     n_jobs : int
-        Threads for the oracles of compiled problems. The result does not depend on it.
+        Threads for compiled problems, worker processes for the oracle of one in plain Python; -1
+        for all cores. The result does not depend on it.
     random_state : int or RandomState
     callbacks : iterable of callables
         ``callback(record, state)`` after each iteration; a true return value stops training.
@@ -79,10 +80,13 @@ def train(
     pack = kernel_problem.pack(X, Y, weight)
     shard = Shard(kernel_problem, pack, 1 if n_jobs is None else n_jobs)
     stop = check_stop(tol, max_iter, max_time)
-    result = train_shard(
-        shard, C, solver, stop, rescaling, random_state, callbacks, verbose,
-        as_checkpoint(checkpoint, every, resume),
-    )  # fmt: skip
+    try:
+        result = train_shard(
+            shard, C, solver, stop, rescaling, random_state, callbacks, verbose,
+            as_checkpoint(checkpoint, every, resume),
+        )  # fmt: skip
+    finally:
+        shard.close()
     result.prepare_time = time.perf_counter() - start - result.time - result.compile_time
     return result
 

@@ -27,7 +27,7 @@ class StructuredSVC(_SVC):
     rescaling : {"margin", "slack"}
     max_iter, max_time : int, float (seconds)
     n_jobs : int
-        Threads, for problems with compiled kernels.
+        Threads for problems with compiled kernels, worker processes for the oracles of others.
     random_state : int
     warm_start : bool
         Begin from the dual variables of the last ``fit`` on the same data, for another C or tol.
