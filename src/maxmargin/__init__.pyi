@@ -3,6 +3,8 @@ from . import features as features
 from . import io as io
 from . import metrics as metrics
 from .check import check_problem as check_problem
+from .checkpoint import Checkpoint as Checkpoint
+from .errors import CheckpointError as CheckpointError
 from .errors import DataError as DataError
 from .errors import MaxMarginError as MaxMarginError
 from .errors import ModelFileError as ModelFileError

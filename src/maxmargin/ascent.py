@@ -98,6 +98,7 @@ class Rule(NamedTuple):
     tau : examples whose KKT violation is not larger are left alone.
     whole : move all of alpha_i towards the best output (Frank-Wolfe), not pair by pair (SMO).
     keep : keep outputs whose dual variable is zero.
+    found : ``labels`` hold the oracle's answers already, at this w or at a slightly older one.
     """
 
     ask: bool
@@ -105,6 +106,7 @@ class Rule(NamedTuple):
     tau: float = 0.0
     whole: bool = False
     keep: bool = False
+    found: bool = False
 
 
 @njit(inline="always")
@@ -120,14 +122,14 @@ def ascend_examples(
         lo, hi = pack.offsets[i], pack.offsets[i + 1]
         truth = pack.truth[lo:hi]
         m = duals.count[i]
-        if rule.ask:
+        if rule.ask and not rule.found:
             decode(pack.data, w, i, mode, labels[lo:hi], work)  # line 9
         for r in range(1, m + rule.ask):
             start = slots * lo + r * (hi - lo)
             y = duals.labels[start : start + hi - lo] if r < m else labels[lo:hi]
             loss_r = duals.loss[i, r] if r < m else loss(pack.data, i, y)
             idx, val = block.idx[r * width :], block.val[r * width :]
-            if rule.ask:
+            if rule.ask and not rule.found:
                 value, nnz = see(pack.data, w, i, truth, y, idx, val, work)
             else:
                 nnz = delta(pack.data, i, truth, y, idx, val)

@@ -40,5 +40,9 @@ class ModelFileError(MaxMarginError):
     """A model cannot be written to a file, or a file is not an intact maxmargin model."""
 
 
+class CheckpointError(MaxMarginError):
+    """A checkpoint cannot be written, is damaged, or belongs to another run."""
+
+
 class ProblemError(MaxMarginError, ValueError):
     """A problem object written by the user misbehaves."""

@@ -116,6 +116,10 @@ class KernelProblem:
         """About how many operations a pass of the oracle takes; None where that is unknown."""
         return None
 
+    def effort(self, pack: Pack) -> np.ndarray:
+        """About how much work each example is (n,), in any unit: threads share it evenly."""
+        return np.diff(pack.offsets).astype(np.float64) + 1.0
+
     def unpack(self, pack: Pack, labels: np.ndarray) -> Sequence[Any] | np.ndarray:
         """The outputs, as users know them, of a flat label array."""
         raise NotImplementedError

@@ -65,6 +65,7 @@ class Result:
     history : list of Record
     shares : dict
         Seconds by kind of work: oracle, planes, cache, qp.
+    state : the solver's state in the end, where a later run wants to begin from it; else None
     """
 
     w: np.ndarray
@@ -79,6 +80,7 @@ class Result:
     compile_time: float = 0.0
     history: list[Record] = field(default_factory=list)
     shares: dict[str, float] = field(default_factory=dict)
+    state: Any = field(default=None, repr=False)
 
     @property
     def converged(self) -> bool:

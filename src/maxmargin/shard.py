@@ -1,26 +1,27 @@
 """Examples, their caches and the bound loops: all that a solver asks about the training data.
 
 A pass over the examples is cut into chunks, between which Ctrl-C and time limits are obeyed.
-The oracle may run in several threads; planes are always summed in the order of the examples, so
-that the number of threads changes nothing in the result.
+Passes at one w run in several threads. So does the oracle of the dual methods, for blocks of
+examples, where it is worth it. Sums are made in an order that depends on the examples only, so that
+the number of threads changes nothing in the result, not a bit.
 """
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from .ascent import EMPTY, Block, Duals, Rule, Visits, ascend_block
+from .ascent import EMPTY, VIOLATION, Block, Duals, Rule, Visits, ascend_block
 from .bind import Loops, bind
 from .linalg import blend, go_towards
 from .loops import Cache
+from .parallel import Chunks, Threads, fixed_pieces, n_threads, split_by_effort
 from .planes import Plane, warm_up_planes
 from .problem import PREDICT, KernelProblem, Pack
 
@@ -30,8 +31,15 @@ SPREAD = 2654435769
 #: Planes with so many non-zeros are worth a Gram matrix that is kept for each example.
 LONG = 64
 
-#: A chunk of examples is sized to take about this long, in seconds.
-CHUNK_TIME = 0.05
+#: Planes are summed in up to so many parts, each as long as w: where w is short against them.
+PARTIAL_SUMS = 8
+
+#: Examples of a block that is decoded at the same w, before their dual steps; and a block is at
+#: most this part of all examples, so that the w of the last one is not too old.
+BLOCK, BLOCK_PART = 64, 16
+
+#: Operations of the oracle, for each number that a plane can have, from which on blocks pay.
+HEAVY = 50
 
 
 def _nothing() -> None:
@@ -46,7 +54,8 @@ class Shard:
     problem : KernelProblem
     pack : Pack
     n_jobs : int
-        Threads for the oracle of a compiled problem; -1 for all cores.
+        Threads for a compiled problem, or processes for the oracle of one in plain Python; -1 for
+        all cores.
     loops : Loops, optional
         The bound loops; found from the problem's kernels by default.
     """
@@ -59,13 +68,23 @@ class Shard:
         self.loops = bind(problem.kernels) if loops is None else loops
         self.n = pack.n
         self.total_weight = float(pack.weight.sum())
-        self.n_jobs = n_threads(n_jobs) if self.loops.compiled else 1
+        self.n_jobs = n_threads(n_jobs)
+        self.threads = Threads(self.n_jobs if self.loops.compiled else 1)
+        self.processes = self._new_processes() if self.n_jobs > 1 else None
+        self.chunks = Chunks()
+        self.block_size = self._block_size()
         self.everyone = np.arange(self.n)
-        self.scratch = (np.empty(pack.width, np.uint64), np.empty(pack.width))
+        self.scratch = self._new_scratch()
         self._sum: np.ndarray | None = None
         self.n_oracle = 0
         self.check: Callable[[], None] = _nothing
-        self._chunk = 64
+
+    def fingerprint(self) -> str:
+        """A hash of the problem and its packed examples: other data have another one."""
+        from .checkpoint import fingerprint
+
+        kind = type(self.problem).__name__
+        return fingerprint(kind, *(v for k, v in self.pack._asdict().items() if k != "work"))
 
     def new_labels(self) -> np.ndarray:
         """A flat label array that holds the truth."""
@@ -75,7 +94,7 @@ class Shard:
         """Empty caches of ``slots`` outputs for each example."""
         truth = self.pack.truth
         return Cache(
-            np.empty(slots * len(truth), truth.dtype),
+            np.zeros(slots * len(truth), truth.dtype),
             np.zeros((self.n, slots)),
             np.zeros(self.n, np.int32),
             np.zeros((self.n, slots), np.int32),
@@ -86,11 +105,11 @@ class Shard:
         truth = self.pack.truth
         kept = self.n if self.pack.width >= LONG else 0
         duals = Duals(
-            np.empty(slots * len(truth), truth.dtype),
+            np.zeros(slots * len(truth), truth.dtype),
             np.zeros((self.n, slots)),
             np.zeros((self.n, slots)),
             np.ones(self.n, np.int64),
-            np.empty((kept, slots, slots), np.float32),
+            np.zeros((kept, slots, slots), np.float32),
             np.ones(self.n, np.int64),
         )
         duals.alpha[:, 0] = 1.0
@@ -111,13 +130,41 @@ class Shard:
     def oracle(self, w: np.ndarray, mode: int, labels: np.ndarray, order: np.ndarray) -> None:
         """Decode the examples of ``order`` into ``labels``."""
         decode, pack, work = self.loops.decode, self.pack, self.problem.work(self.pack, mode)
-        self._run(
-            lambda part: decode(pack, w, mode, part, labels, np.empty(work)),
-            order,
-            self.n_jobs,
-        )
+
+        def decode_part(part: np.ndarray) -> None:
+            decode(pack, w, mode, part, labels, np.empty(work))
+
+        if self.processes is not None:
+            self.processes.new_weights()
+        for chunk in self.chunks(order, self.n_jobs):
+            parts = [chunk]
+            if self.n_jobs > 1:
+                parts = split_by_effort(chunk, self.effort, 2 * self.n_jobs)
+            if self.processes is not None:
+                self.processes.decode(w, mode, labels, parts, self.check)
+            else:
+                self.threads.each(decode_part, parts, self.check)
         if mode != PREDICT:
             self.n_oracle += len(order)
+
+    def close(self) -> None:
+        """End the threads and worker processes, if there are any."""
+        self.threads.close()
+        if self.processes is not None:
+            self.processes.close()
+
+    def _new_processes(self) -> Any:
+        """Workers for an interpreted oracle; none for a compiled one, for which threads do."""
+        if self.loops.compiled:
+            return None
+        from .processes import Processes
+
+        return Processes(self.problem, self.pack, self.n_jobs)
+
+    @cached_property
+    def effort(self) -> np.ndarray:
+        """About how much work each example is (n,)."""
+        return self.problem.effort(self.pack)
 
     def collect(
         self, w: np.ndarray, mode: int, labels: np.ndarray, order: np.ndarray | None = None
@@ -129,19 +176,6 @@ class Shard:
         g = np.zeros(self.pack.dim)
         loss, value = self._collect(w, mode, labels, self.everyone if order is None else order, g)
         return g, loss, value
-
-    def _collect(
-        self, w: np.ndarray, mode: int, labels: np.ndarray, order: np.ndarray, g: np.ndarray
-    ) -> tuple[float, np.ndarray]:
-        collect, value = self.loops.collect, np.empty(self.n)
-        parts: list[float] = []
-        self._run(
-            lambda part: parts.append(
-                collect(self.pack, w, mode, part, labels, g, value, self.scratch)
-            ),
-            order,
-        )
-        return float(sum(parts)), value
 
     def cut(
         self, w: np.ndarray, mode: int, labels: np.ndarray, scale: float
@@ -156,18 +190,40 @@ class Shard:
         self._sum = g
         return plane, loss, value
 
+    def _collect(
+        self, w: np.ndarray, mode: int, labels: np.ndarray, order: np.ndarray, g: np.ndarray
+    ) -> tuple[float, np.ndarray]:
+        """Add the planes of ``order`` to g, as partial sums whose number n_jobs does not change."""
+        value = np.empty(self.n)
+        many = len(order) * self.pack.width // (16 * max(self.pack.dim, 1))
+        groups = split_by_effort(order, self.effort, min(max(many, 1), PARTIAL_SUMS))
+
+        def sum_group(number: int) -> tuple[np.ndarray, float]:
+            own, scratch = np.zeros(self.pack.dim) if number else g, self._new_scratch()
+            loss = 0.0
+            for part in fixed_pieces(groups[number], self.loops.compiled):
+                self.check()
+                loss += self.loops.collect(self.pack, w, mode, part, labels, own, value, scratch)
+            return own, loss
+
+        sums = self.threads.each(sum_group, range(len(groups)), self.check)
+        for more, _ in sums[1:]:
+            g += more
+        return float(sum(loss for _, loss in sums)), value
+
     def recall(
         self, w: np.ndarray, mode: int, cache: Cache, now: int, labels: np.ndarray
     ) -> np.ndarray:
         """Write the best cached outputs into ``labels``; returns their values at w."""
-        value = np.empty(self.n)
-        recall, work = self.loops.recall, np.empty(self.problem.work(self.pack, mode))
-        self._run(
-            lambda part: recall(
-                self.pack, w, mode, part, cache, now, labels, value, self.scratch, work
+        value, size = np.empty(self.n), self.problem.work(self.pack, mode)
+        self.threads.each(
+            lambda part: self.loops.recall(
+                self.pack, w, mode, part, cache, now, labels, value, self._new_scratch(),
+                np.empty(size),
             ),
-            self.everyone,
-        )
+            fixed_pieces(self.everyone, self.loops.compiled),
+            self.check,
+        )  # fmt: skip
         return value
 
     def remember(
@@ -196,13 +252,65 @@ class Shard:
     ) -> None:
         """A pass of block dual ascent over ``order``; w, duals and visits change in place."""
         work = np.empty(self.problem.work(self.pack, mode))
-        self._run(
-            lambda part: self.loops.ascend(
-                self.pack, w, C, mode, part, duals, rule, labels, visits, block, work
-            ),
-            order,
-        )
+
+        def step(part: np.ndarray, rule: Rule, visits: Visits, block: Block, work: Any) -> None:
+            self.loops.ascend(self.pack, w, C, mode, part, duals, rule, labels, visits, block, work)
+
+        if rule.ask and rule.tau == np.inf:
+            if not self.loops.compiled:  # in worker processes, if there are any
+                self.oracle(w, mode, labels, order)
+                self.n_oracle -= len(order)  # counted below
+                rule = rule._replace(found=True)
+            self._look(step, order, rule, visits, block, work)
+        elif rule.ask and self.block_size:
+            # A plane found at a slightly old w is still a plane; its value is that at this w.
+            found = rule._replace(found=True)
+            for start in range(0, len(order), self.block_size):
+                part = order[start : start + self.block_size]
+                self.oracle(w, mode, labels, part)
+                step(part, found, visits, block, work)
+            return  # the oracle has counted its calls
+        else:
+            for part in self.chunks(order):
+                self.check()
+                step(part, rule, visits, block, work)
         self.n_oracle += len(order) * rule.ask
+
+    def _look(
+        self,
+        step: Callable[..., None],
+        order: np.ndarray,
+        rule: Rule,
+        visits: Visits,
+        block: Block,
+        work: np.ndarray,
+    ) -> None:
+        """Visit examples that do not move: in any number of threads, with sums piece by piece."""
+
+        def look(part: np.ndarray) -> np.ndarray:
+            alone = self.threads.n == 1
+            mine = visits._replace(total=np.zeros_like(visits.total), clock=visits.clock.copy())
+            own = block if alone else self.new_block(len(block.nnz) - 1)
+            step(part, rule, mine, own, work if alone else np.empty_like(work))
+            return mine.total
+
+        pieces = fixed_pieces(order, self.loops.compiled)
+        for total in self.threads.each(look, pieces, self.check):
+            largest = max(visits.total[VIOLATION], total[VIOLATION])
+            visits.total[:] += total
+            visits.total[VIOLATION] = largest
+
+    def _block_size(self) -> int:
+        """Examples that are decoded at once in the dual methods; 0 for one after the other.
+
+        Counts decide, never n_jobs, for it changes the iterates. A block costs the scores: with
+        them in its hands a visit sees the known outputs for nothing. That is little where the
+        oracle is much more than scores, and nothing where there are no scores to look at.
+        """
+        operations = self.problem.operations(self.pack)
+        scored = self.problem.kernels.margin is not None and self.loops.compiled
+        light = operations is None or operations < HEAVY * self.pack.width * self.n
+        return 0 if scored and light else min(max(self.n // BLOCK_PART, 1), BLOCK)
 
     def sum_duals(self, C: float, mode: int, duals: Duals, w: np.ndarray) -> None:
         """w += C sum_ir weight_i alpha_ir plane_ir."""
@@ -255,30 +363,9 @@ class Shard:
             "sum": (pack, 1.0, mode, nobody, duals, w, scratch),
         }[name]  # fmt: skip
 
-    def _run(self, work: Callable[[np.ndarray], Any], order: np.ndarray, n_jobs: int = 1) -> None:
-        """Call ``work`` on chunks of ``order``, with a check between chunks.
-
-        The size of a chunk follows the clock, which changes nothing in the result.
-        """
-        done = 0
-        pool = ThreadPoolExecutor(n_jobs) if n_jobs > 1 else None
-        try:
-            while done < len(order):
-                self.check()
-                start = time.perf_counter()
-                part = order[done : done + self._chunk * n_jobs]
-                if pool is None:
-                    work(part)
-                else:
-                    list(pool.map(work, np.array_split(part, n_jobs)))
-                done += len(part)
-                if time.perf_counter() - start < CHUNK_TIME:
-                    self._chunk *= 2
-                elif self._chunk > 1:
-                    self._chunk //= 2
-        finally:
-            if pool is not None:
-                pool.shutdown()
+    def _new_scratch(self) -> tuple[np.ndarray, np.ndarray]:
+        """Room for a sparse vector."""
+        return np.empty(self.pack.width, np.uint64), np.empty(self.pack.width)
 
 
 def predict_labels(
@@ -287,16 +374,11 @@ def predict_labels(
     """The flat labels that maximise <w, phi> for each example."""
     shard = Shard(problem, pack, n_jobs)
     labels = np.empty(len(pack.truth), pack.truth.dtype)
-    shard.oracle(w, PREDICT, labels, shard.everyone)
+    try:
+        shard.oracle(w, PREDICT, labels, shard.everyone)
+    finally:
+        shard.close()
     return labels
-
-
-def n_threads(n_jobs: int | None) -> int:
-    """``n_jobs`` as scikit-learn reads it: -1 is all cores, -2 all but one, None is 1."""
-    if n_jobs is None:
-        return 1
-    cores = os.cpu_count() or 1
-    return max(1, cores + 1 + n_jobs) if n_jobs < 0 else max(1, n_jobs)
 
 
 def _say_compiling() -> None:

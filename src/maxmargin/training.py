@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .checkpoint import Checkpoint, as_checkpoint
 from .errors import DataError
 from .objective import check_positive
 from .problem import MODES, as_kernel_problem
@@ -31,6 +32,9 @@ def train(
     n_jobs: int | None = 1,
     random_state: Any = 0,
     callbacks: Iterable[Callback] = (),
+    checkpoint: Any = None,
+    every: str | float = "5min",
+    resume: bool = False,
     verbose: int = 0,
 ) -> Result:
     """Minimise 1/2 |w|^2 + C sum_i weight_i H_i(w).
@@ -52,10 +56,17 @@ def train(
     max_iter, max_time : int, float (seconds)
         Limits; the best point so far is returned with its certificate.
     n_jobs : int
-        Threads for the oracles of compiled problems. The result does not depend on it.
+        Threads for compiled problems, worker processes for the oracle of one in plain Python; -1
+        for all cores. The result does not depend on it.
     random_state : int or RandomState
     callbacks : iterable of callables
         ``callback(record, state)`` after each iteration; a true return value stops training.
+    checkpoint : path or Checkpoint, optional
+        A file in which training is saved, so that nothing is lost when it is killed.
+    every : str or float
+        How often: "30s", "5min", "1h", or seconds.
+    resume : bool
+        Continue from the checkpoint if it is there, exactly as if training had never stopped.
     verbose : int
         1 draws a progress bar on stderr.
 
@@ -69,7 +80,13 @@ def train(
     pack = kernel_problem.pack(X, Y, weight)
     shard = Shard(kernel_problem, pack, 1 if n_jobs is None else n_jobs)
     stop = check_stop(tol, max_iter, max_time)
-    result = train_shard(shard, C, solver, stop, rescaling, random_state, callbacks, verbose)
+    try:
+        result = train_shard(
+            shard, C, solver, stop, rescaling, random_state, callbacks, verbose,
+            as_checkpoint(checkpoint, every, resume),
+        )  # fmt: skip
+    finally:
+        shard.close()
     result.prepare_time = time.perf_counter() - start - result.time - result.compile_time
     return result
 
@@ -83,8 +100,14 @@ def train_shard(
     random_state: Any = 0,
     callbacks: Iterable[Callback] = (),
     verbose: int = 0,
+    checkpoint: Checkpoint | None = None,
+    start: Any = None,
+    keep: bool = False,
 ) -> Result:
-    """Train on packed examples."""
+    """Train on packed examples.
+
+    ``start`` is a state of the solver to begin from; with ``keep`` the result has the last one.
+    """
     from threadpoolctl import threadpool_limits
 
     from .solvers import Task, get_solver, solve
@@ -101,8 +124,10 @@ def train_shard(
             from .progress import ProgressBar
 
             callbacks.append(stack.enter_context(ProgressBar(task, stop)))
-        result = solve(chosen, task, stop, callbacks)
+        result = solve(chosen, task, stop, callbacks, checkpoint, start)
     result.compile_time = compile_time
+    if not keep:
+        result.state = None
     return result
 
 

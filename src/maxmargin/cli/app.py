@@ -14,7 +14,7 @@ import typer
 from .. import __version__
 from . import chain_app, svm_struct
 from .chain_app import CHAINS, Json, Model
-from .guard import GuardedGroup
+from .guard import GuardedGroup, checkpoint_option
 
 app = typer.Typer(
     cls=GuardedGroup,
@@ -127,6 +127,13 @@ def train(
         int, typer.Option("--jobs", "-j", help="Threads, -1 for all cores; the model is the same.")
     ] = 1,
     seed: Annotated[int, typer.Option(help="Seed of the random choices.")] = 0,
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="A file in which training is saved, against its loss.")
+    ] = None,
+    every: Annotated[str, typer.Option(help="How often it is saved: 30s, 5min, 1h.")] = "5min",
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Continue from the checkpoint if it is there.")
+    ] = False,
     plot: Annotated[
         Path | None, typer.Option(help="Draw the convergence: a .png, .svg or .pdf file.")
     ] = None,
@@ -161,6 +168,7 @@ def train(
         "max_time": max_time,
         "n_jobs": jobs,
         "random_state": seed,
+        "checkpoint": checkpoint_option(checkpoint, every, resume),
         "verbose": int(not quiet),
     }
     own = chain_app.structure_options(

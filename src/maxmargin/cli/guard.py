@@ -90,3 +90,15 @@ def check_output(path: Path, source: str | None = None) -> None:
         tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:
         raise MaxMarginError(f"{path}: cannot write to {folder}: {error.strerror}") from error
+
+
+def checkpoint_option(path: Path | None, every: str, resume: bool) -> Any:
+    """The options of a checkpoint as one object; refused where they do not fit together."""
+    from ..checkpoint import Checkpoint
+
+    if path is None:
+        if resume:
+            raise MaxMarginError("--resume continues from a checkpoint: give --checkpoint FILE")
+        return None
+    check_output(path)
+    return Checkpoint(path, every, resume)

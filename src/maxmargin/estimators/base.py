@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from ..checkpoint import as_checkpoint
 from ..result import Result
 from ..training import train
 
@@ -26,6 +27,7 @@ class _SVC(BaseEstimator):
             X,
             Y,
             sample_weight=sample_weight,
+            checkpoint=as_checkpoint(getattr(self, "checkpoint", None)),
             **{
                 name: getattr(self, name)
                 for name in (

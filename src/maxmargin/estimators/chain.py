@@ -54,6 +54,10 @@ class ChainSVC(_SVC):
     n_jobs : int
         Threads; the model does not depend on it.
     random_state : int
+    warm_start : bool
+        Begin from the dual variables of the last ``fit`` on the same data, for another C or tol.
+    checkpoint : path or Checkpoint, optional
+        A file in which training is saved every 5 minutes, and continued from if it is there.
     verbose : int
         1 shows progress.
 
@@ -111,6 +115,8 @@ class ChainSVC(_SVC):
         max_time: float | None = None,
         n_jobs: int | None = 1,
         random_state: Any = 0,
+        warm_start: bool = False,
+        checkpoint: Any = None,
         verbose: int = 0,
     ):
         self.C = C
@@ -126,6 +132,8 @@ class ChainSVC(_SVC):
         self.max_time = max_time
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.warm_start = warm_start
+        self.checkpoint = checkpoint
         self.verbose = verbose
 
     def fit(self, X: Any, Y: Any, sample_weight: Any = None, token_weight: Any = None) -> Self:

@@ -165,6 +165,10 @@ class BinarySVC(_LinearSVC):
     n_jobs : int
         Threads; the model does not depend on it.
     random_state : int
+    warm_start : bool
+        Begin from the dual variables of the last ``fit`` on the same data, for another C or tol.
+    checkpoint : path or Checkpoint, optional
+        A file in which training is saved every 5 minutes, and continued from if it is there.
     verbose : int
         1 shows progress.
 
@@ -200,6 +204,8 @@ class BinarySVC(_LinearSVC):
         max_time: float | None = None,
         n_jobs: int | None = 1,
         random_state: Any = 0,
+        warm_start: bool = False,
+        checkpoint: Any = None,
         verbose: int = 0,
     ):
         self.C = C
@@ -213,6 +219,8 @@ class BinarySVC(_LinearSVC):
         self.max_time = max_time
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.warm_start = warm_start
+        self.checkpoint = checkpoint
         self.verbose = verbose
 
     def _problem(self) -> KernelProblem:
@@ -257,6 +265,10 @@ class MulticlassSVC(_LinearSVC):
     n_jobs : int
         Threads; the model does not depend on it.
     random_state : int
+    warm_start : bool
+        Begin from the dual variables of the last ``fit`` on the same data, for another C or tol.
+    checkpoint : path or Checkpoint, optional
+        A file in which training is saved every 5 minutes, and continued from if it is there.
     verbose : int
         1 shows progress.
 
@@ -293,6 +305,8 @@ class MulticlassSVC(_LinearSVC):
         max_time: float | None = None,
         n_jobs: int | None = 1,
         random_state: Any = 0,
+        warm_start: bool = False,
+        checkpoint: Any = None,
         verbose: int = 0,
     ):
         self.C = C
@@ -307,6 +321,8 @@ class MulticlassSVC(_LinearSVC):
         self.max_time = max_time
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.warm_start = warm_start
+        self.checkpoint = checkpoint
         self.verbose = verbose
 
     def _problem(self) -> KernelProblem:

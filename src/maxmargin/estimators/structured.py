@@ -27,8 +27,12 @@ class StructuredSVC(_SVC):
     rescaling : {"margin", "slack"}
     max_iter, max_time : int, float (seconds)
     n_jobs : int
-        Threads, for problems with compiled kernels.
+        Threads for problems with compiled kernels, worker processes for the oracles of others.
     random_state : int
+    warm_start : bool
+        Begin from the dual variables of the last ``fit`` on the same data, for another C or tol.
+    checkpoint : path or Checkpoint, optional
+        A file in which training is saved every 5 minutes, and continued from if it is there.
     verbose : int
         1 shows progress.
 
@@ -54,6 +58,8 @@ class StructuredSVC(_SVC):
         max_time: float | None = None,
         n_jobs: int | None = 1,
         random_state: Any = 0,
+        warm_start: bool = False,
+        checkpoint: Any = None,
         verbose: int = 0,
     ):
         self.problem = problem
@@ -65,6 +71,8 @@ class StructuredSVC(_SVC):
         self.max_time = max_time
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.warm_start = warm_start
+        self.checkpoint = checkpoint
         self.verbose = verbose
 
     def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Self:

@@ -36,7 +36,9 @@ def write_lines_atomic(path: Any, lines: Iterable[str]) -> None:
 
 
 @contextmanager
-def atomic_file(path: Any, error: type[MaxMarginError] = MaxMarginError) -> Iterator[BinaryIO]:
+def atomic_file(
+    path: Any, error: type[MaxMarginError] = MaxMarginError, temporary: str | None = None
+) -> Iterator[BinaryIO]:
     """A binary file that takes its place at ``path`` only when the block ends without an error.
 
     Parameters
@@ -44,6 +46,9 @@ def atomic_file(path: Any, error: type[MaxMarginError] = MaxMarginError) -> Iter
     path : str or path
     error : type of MaxMarginError
         Raised, with the name of the file and the reason, if the file cannot be written.
+    temporary : str, optional
+        Where it is written first, in the same directory: what a killed process left there is
+        overwritten. By default a name that nobody has.
     """
     try:
         if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
@@ -52,9 +57,11 @@ def atomic_file(path: Any, error: type[MaxMarginError] = MaxMarginError) -> Iter
                 yield file
             return
         target = os.path.realpath(path)  # a link stays a link
-        temporary = os.path.join(os.path.dirname(target), f".{secrets.token_hex(8)}.tmp")
+        mode = "xb" if temporary is None else "wb"
+        if temporary is None:
+            temporary = os.path.join(os.path.dirname(target), f".{secrets.token_hex(8)}.tmp")
         try:
-            with open(temporary, "xb") as file:
+            with open(temporary, mode) as file:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())

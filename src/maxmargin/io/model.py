@@ -36,7 +36,9 @@ _END_SIZE, _LOCATOR_SIZE = 22, 20  # of the zip records that end an archive
 _HARMLESS_FLAGS = 0x808  # UTF-8 names; sizes after the data, as when written to a pipe
 
 
-def write_container(path: Any, meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+def write_container(
+    path: Any, meta: dict[str, Any], arrays: dict[str, np.ndarray], temporary: str | None = None
+) -> None:
     """Write a model file, atomically; the same content gives the same bytes.
 
     Parameters
@@ -46,6 +48,8 @@ def write_container(path: Any, meta: dict[str, Any], arrays: dict[str, np.ndarra
         Anything that JSON gives back as it was: str keys, no tuples, no NaN.
     arrays : dict of str to array
         Of bool, integer, float (up to 64 bits) or str type, of any shape.
+    temporary : str, optional
+        See `atomic_file`.
 
     Raises
     ------
@@ -57,7 +61,7 @@ def write_container(path: Any, meta: dict[str, Any], arrays: dict[str, np.ndarra
         raise ModelFileError(f"a model file holds at most {MAX_ENTRIES - 2} arrays")
     _meta_bytes(meta, {})  # before the file is begun
     with (
-        atomic_file(path, ModelFileError) as file,
+        atomic_file(path, ModelFileError, temporary) as file,
         zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive,
     ):
         specs = {name: write_array(archive, name, array) for name, array in ready.items()}

@@ -56,6 +56,7 @@ def save_model(estimator: Any, path: Any) -> None:
     else:
         arrays |= {key: getattr(estimator, key) for key in _ARRAYS if hasattr(estimator, key)}
     problem = parameters.pop("problem", None)
+    parameters.pop("checkpoint", None)  # of the run, not of the model
     if problem is not None:
         meta["problem"] = type(problem).__name__
     meta["parameters"] = {
@@ -147,6 +148,8 @@ def _blaming(path: Any) -> Iterator[None]:
 
 def _estimator_class(meta: dict[str, Any]) -> Any:
     name = meta.get("estimator")
+    if "checkpoint" in meta:
+        raise ModelFileError("is a checkpoint of training, not a model: train with resume=True")
     if not isinstance(name, str) or name not in ESTIMATORS:
         raise ModelFileError(
             f"holds a {name!r}, which this maxmargin does not know: it loads only "

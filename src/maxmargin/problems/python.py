@@ -30,6 +30,10 @@ class Memory:
         self.known: dict[tuple[int, int], tuple[Any, Any]] = {}
         self.size = 0
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """In another process the ids are others: it begins empty there."""
+        return Memory, (self.limit,)
+
     def recall(self, i: int, y: Any) -> Any:
         """What was remembered of this very output, or None."""
         found = self.known.get((i, id(y)))

@@ -18,10 +18,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 
+from ..checkpoint import Checkpoint, Saver
 from ..objective import gap_target
 from ..result import Callback, Record, Result, Status, Stop
 from .task import Clock, Task, TimeUp
@@ -78,26 +80,52 @@ class Certificate:
         return max(self.primal - self.dual, 0.0)
 
 
-def solve(solver: Solver, task: Task, stop: Stop, callbacks: Iterable[Callback] = ()) -> Result:
+@dataclass
+class Run:
+    """All that changes while a solver trains; what a checkpoint saves."""
+
+    state: Any
+    clock: Clock
+    best: Certificate = field(default_factory=Certificate)
+    history: list[Record] = field(default_factory=list)
+
+
+def solve(
+    solver: Solver,
+    task: Task,
+    stop: Stop,
+    callbacks: Iterable[Callback] = (),
+    checkpoint: Checkpoint | None = None,
+    start: Any = None,
+) -> Result:
     """Train until the certificate meets ``tol``, or one of the limits is reached.
 
     Ctrl-C and the time limit end training at once, between two chunks of examples, and the last
     certified point is returned. Before the first pass there is none: a time limit waits for it,
     and Ctrl-C is passed on.
+
+    Parameters
+    ----------
+    solver, task, stop, callbacks
+    checkpoint : Checkpoint, optional
+        Where to save the run, and maybe continue it from.
+    start : state, optional
+        Where to begin: a state of this solver for this task; its own first one by default.
     """
-    clock = Clock(stop.max_time)
-    best = Certificate()
-    history: list[Record] = []
-    state = solver.init(task)
+    run = Run(solver.init(task) if start is None else start, Clock(stop.max_time))
+    saver = None if checkpoint is None else Saver(checkpoint, solver, task)
     try:
-        with clock.noting_interrupts():
-            status = _iterate(solver, task, state, stop, clock, best, history, list(callbacks))
+        with run.clock.noting_interrupts():
+            if saver is not None and saver.restore(run) and run.best.w is not None:
+                task.shard.check = run.clock.check
+            status = _iterate(solver, task, run, stop, list(callbacks), saver)
     except TimeUp:
         status = Status.MAX_TIME
     except KeyboardInterrupt:
-        if best.w is None or threading.current_thread() is not threading.main_thread():
+        if run.best.w is None or threading.current_thread() is not threading.main_thread():
             raise
         status = Status.INTERRUPTED
+    best = run.best
     assert best.w is not None
     return Result(
         w=best.w,
@@ -105,45 +133,59 @@ def solve(solver: Solver, task: Task, stop: Stop, callbacks: Iterable[Callback] 
         dual=best.dual,
         gap=best.gap,
         status=status,
-        n_iter=len(history),
+        n_iter=len(run.history),
         n_oracle=task.shard.n_oracle,
-        time=clock.time(),
-        history=history,
+        time=run.clock.time(),
+        history=run.history,
         shares=dict(task.shares),
+        state=run.state,
     )
 
 
 def _iterate(
     solver: Solver,
     task: Task,
-    state: Any,
+    run: Run,
     stop: Stop,
-    clock: Clock,
-    best: Certificate,
-    history: list[Record],
     callbacks: list[Callback],
+    saver: Saver | None,
 ) -> Status:
     """Iterations until one of the rules ends them; returns which."""
-    target = gap_target(stop.tol, task.C, task.n)
-    for iteration in range(1, stop.max_iter + 1):
+    clock, best, history = run.clock, run.best, run.history
+    wants_stop = False
+    while (status := _ending(task, run, stop, wants_stop)) is None:
         # Whatever ends training, there must be a certified point by then.
-        task.last = iteration == stop.max_iter or clock.over()
-        best.update(*solver.step_once(task, state))
-        history.append(_record(iteration, clock, task, best, solver.planes(state)))
-        with clock.pause():
-            wants_stop = [callback(history[-1], state) for callback in callbacks]
-        if best.gap <= target:
-            return Status.CONVERGED
-        if getattr(state, "finished", False):
-            return Status.OWN_RULE
-        if best.idle >= STALLED_AFTER:
-            return Status.STALLED
-        if any(wants_stop) and best.w is not None:
-            return Status.CALLBACK
+        task.last = len(history) + 1 >= stop.max_iter or clock.over()
+        if saver is not None and task.last:  # to be continued as if this were not the last one
+            with clock.pause():
+                saver.save(run)
         if best.w is not None:
             task.shard.check = clock.check
             clock.check()
-    return Status.MAX_ITER
+        best.update(*solver.step_once(task, run.state))
+        history.append(_record(len(history) + 1, clock, task, best, solver.planes(run.state)))
+        with clock.pause():
+            wants_stop = any([callback(history[-1], run.state) for callback in callbacks])
+            if saver is not None and not task.last:
+                saver.save_if_due(run)
+    if saver is not None and not task.last:
+        with clock.pause():
+            saver.save(run)
+    return status
+
+
+def _ending(task: Task, run: Run, stop: Stop, wants_stop: bool) -> Status | None:
+    """Which rule ends training now, if one does."""
+    best = run.best
+    if best.gap <= gap_target(stop.tol, task.C, task.n):
+        return Status.CONVERGED
+    if getattr(run.state, "finished", False):
+        return Status.OWN_RULE
+    if best.idle >= STALLED_AFTER:
+        return Status.STALLED
+    if wants_stop and best.w is not None:
+        return Status.CALLBACK
+    return Status.MAX_ITER if len(run.history) >= stop.max_iter and best.w is not None else None
 
 
 def _record(iteration: int, clock: Clock, task: Task, best: Certificate, planes: int) -> Record:

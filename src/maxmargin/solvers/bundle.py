@@ -24,6 +24,9 @@ class Bundle:
     The truth is the first cut, ``(0, 0)``: with it the duals sum to one.
     """
 
+    #: Not part of a checkpoint: zero between any two calls.
+    scratch = ("_spread",)
+
     def __init__(self, dim: int, N: float):
         self.N = N
         self.planes = [Plane.nothing()]

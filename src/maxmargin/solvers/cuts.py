@@ -44,6 +44,8 @@ class CutMaker:
         improved most on the cache.
     """
 
+    scratch = ("task",)
+
     def __init__(self, task: Task, slots: int, share: float, select: str):
         self.task = task
         self.cache: Cache | None = task.shard.new_cache(slots) if slots else None

@@ -32,6 +32,10 @@ class Clock:
         """Seconds since the start, pauses left out."""
         return time.perf_counter() - self._start - self._paused
 
+    def continue_from(self, seconds: float) -> None:
+        """Let this time have passed already, in a run that was interrupted."""
+        self._start -= seconds - self.time()
+
     def over(self) -> bool:
         """Whether the limit has passed."""
         return self.max_time is not None and self.time() > self.max_time

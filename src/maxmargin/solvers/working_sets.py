@@ -25,6 +25,9 @@ RUN = 8
 class WorkingSets:
     """Dual variables, w = w(alpha), and the place where its average is computed."""
 
+    #: What a checkpoint need not hold.
+    scratch = ("block", "average")
+
     duals: Duals
     visits: Visits
     block: Block
@@ -64,6 +67,9 @@ def sweep(
 
     At another w than the state's nothing may ascend: it is a look at the examples from there.
     """
+    slots = state.duals.loss.shape[1]
+    if len(state.block.nnz) != slots + 1:  # the working sets have grown
+        state.block = task.shard.new_block(slots)
     total, clock = state.visits.total, state.visits.clock.copy()
     total[:] = 0.0
     task.shard.ascend(
@@ -155,7 +161,7 @@ def make_room(task: Task, state: WorkingSets) -> None:
         size = slots * (offsets[i + 1] - offsets[i])
         start = slots * offsets[i]
         new.labels[2 * start : 2 * start + size] = old.labels[start : start + size]
-    state.duals, state.block = new, shard.new_block(2 * slots)
+    state.duals = new
 
 
 def drop_outputs(task: Task, state: WorkingSets, idle: np.ndarray, more: np.ndarray) -> None:

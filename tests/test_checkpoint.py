@@ -1,0 +1,217 @@
+"""A run that is killed and resumed ends exactly as one that was left alone."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import maxmargin as mm
+from maxmargin.checkpoint import Checkpoint
+from maxmargin.cli.app import app
+from maxmargin.errors import CheckpointError, DataError
+from test_solvers import EXACT, SUBLINEAR, C, example
+
+SOLVERS = EXACT | SUBLINEAR
+CASES = [
+    ("multiclass", "slack"), ("wide chain", "margin"), ("wide chain", "slack"),
+    ("chain in Python", "margin"),
+]  # fmt: skip
+
+
+class KilledError(Exception):
+    """Stands for the death of the process."""
+
+
+def fit(data, solver, **options):
+    options = {"tol": 1e-5, "max_iter": 10, "C": C, **options}
+    return mm.train(
+        data.problem, data.X, data.Y, sample_weight=data.weight, solver=solver, **options
+    )
+
+
+def fit_with_deaths(data, solver, path, step, **options):
+    """Die after every ``step`` iterations, and resume with another seed."""
+    for life in range(100):
+        left = [step]
+
+        def die(record, state, left=left):
+            if left[0] == 0:
+                raise KilledError
+            left[0] -= 1
+
+        try:
+            return fit(
+                data, solver, checkpoint=path, every=0, resume=True, callbacks=[die],
+                random_state=life, **options,
+            )  # fmt: skip
+        except KilledError:
+            continue
+    raise AssertionError("training does not come forward")
+
+
+def assert_same(a, b):
+    """Equal to the last bit, but for the time."""
+    np.testing.assert_array_equal(a.w, b.w)
+    assert (a.primal, a.dual, a.status, a.n_oracle) == (b.primal, b.dual, b.status, b.n_oracle)
+    assert [r[2:] for r in a.history] == [r[2:] for r in b.history]
+    assert [r.iteration for r in a.history] == list(range(1, len(a.history) + 1))
+    times = [r.time for r in a.history]
+    assert times == sorted(times)
+
+
+@pytest.mark.parametrize(("name", "rescaling"), CASES)
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_death_at_every_iteration_changes_nothing(solver, name, rescaling, tmp_path):
+    data = example(name)
+    whole = fit(data, SOLVERS[solver], rescaling=rescaling)
+    step = 1 if whole.n_iter < 6 else 3
+    resumed = fit_with_deaths(data, SOLVERS[solver], tmp_path / "run.ck", step, rescaling=rescaling)
+    assert_same(resumed, whole)
+    assert [p.name for p in tmp_path.iterdir()] == ["run.ck"]
+
+
+@pytest.mark.parametrize("solver", ["one-slack, cached", "n-slack", "sdm", "bcfw", "subgradient"])
+def test_a_run_that_reached_its_limit_goes_on_as_a_longer_one(solver, tmp_path):
+    data, path = example("chain"), tmp_path / "run.ck"
+    for limit in (1, 2, 5, 12):
+        found = fit(data, SOLVERS[solver], max_iter=limit, checkpoint=path, resume=True)
+    assert_same(found, fit(data, SOLVERS[solver], max_iter=12))
+
+
+def test_a_finished_run_is_not_repeated(tmp_path):
+    data, path = example("chain"), tmp_path / "run.ck"
+    first = fit(data, mm.SDM(), checkpoint=path, max_iter=1000)
+    again = fit(data, mm.SDM(), checkpoint=path, resume=True, max_iter=1000)
+    assert first.converged
+    assert_same(again, first)
+    finer = fit(data, mm.SDM(), checkpoint=path, resume=True, tol=1e-7, max_iter=1000)
+    assert finer.converged
+    assert finer.n_iter > first.n_iter
+
+
+def test_without_resume_training_starts_anew(tmp_path):
+    data, path = example("chain"), tmp_path / "run.ck"
+    fit(data, mm.SDM(), checkpoint=path)
+    path.with_name("run.ck.tmp").write_bytes(b"left by a killed process")
+    other = fit(data, mm.SDM(), checkpoint=path, C=2 * C)
+    assert_same(other, fit(data, mm.SDM(), C=2 * C))
+    assert not path.with_name("run.ck.tmp").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"C": 1.0}, "C = 0.3, and this run has C = 1.0"),
+        ({"rescaling": "slack"}, "rescaling = margin"),
+        ({"solver": mm.SDM(inner=3)}, "inner=20"),
+        ({"solver": "bcfw"}, r"solver = SDM\("),
+    ],
+)
+def test_a_checkpoint_of_another_run_is_refused(change, reason, tmp_path):
+    data, path = example("chain"), tmp_path / "run.ck"
+    fit(data, mm.SDM(), checkpoint=path)
+    before = path.read_bytes()
+    with pytest.raises(CheckpointError, match=reason) as error:
+        fit(data, change.pop("solver", mm.SDM()), checkpoint=path, resume=True, **change)
+    assert "run.ck" in str(error.value)
+    assert path.read_bytes() == before
+
+
+def test_a_checkpoint_of_other_data_is_refused(tmp_path):
+    path = tmp_path / "run.ck"
+    X, y = np.random.RandomState(0).randn(30, 4), np.arange(30) % 3
+    clf = mm.MulticlassSVC(checkpoint=path).fit(X, y)
+    np.testing.assert_array_equal(clf.coef_, mm.MulticlassSVC(checkpoint=path).fit(X, y).coef_)
+    X[7, 2] += 1e-12
+    with pytest.raises(CheckpointError, match="other training data"):
+        clf.fit(X, y)
+
+
+def test_other_versions_models_and_damaged_files_are_refused(tmp_path, monkeypatch):
+    data, path = example("chain"), tmp_path / "run.ck"
+    fit(data, mm.SDM(), checkpoint=path)
+    whole = path.read_bytes()
+    with pytest.raises(mm.ModelFileError, match="is a checkpoint"):
+        mm.load(path)
+    monkeypatch.setattr("maxmargin.checkpoint.__version__", "99.0")
+    with pytest.raises(CheckpointError, match=r"was written by maxmargin 0.* and this is 99.0"):
+        fit(data, mm.SDM(), checkpoint=path, resume=True)
+    monkeypatch.undo()
+    for damaged in (whole[:-40], whole[: len(whole) // 2], b"", b"PK\3\4" + whole[4:200]):
+        path.write_bytes(damaged)
+        with pytest.raises(CheckpointError, match=r"run\.ck: .*start anew"):
+            fit(data, mm.SDM(), checkpoint=path, resume=True)
+    mm.BinarySVC().fit([[0.0], [1.0]], [0, 1]).save(path)
+    with pytest.raises(CheckpointError, match="is a model"):
+        fit(data, mm.SDM(), checkpoint=path, resume=True)
+
+
+def test_every_is_a_time():
+    assert [Checkpoint("a", every).seconds() for every in ("30s", "5min", "1 h", 2, 0.5, "0")] == [
+        30, 300, 3600, 2, 0.5, 0,
+    ]  # fmt: skip
+    for wrong in ("5 weeks", "-1s", "", True, None):
+        with pytest.raises(DataError, match="every is a time"):
+            Checkpoint("a", wrong)
+    with pytest.raises(DataError, match="name of a file"):
+        Checkpoint(3)
+
+
+class Opaque:
+    """An output that no file can hold."""
+
+
+def test_outputs_that_cannot_be_stored_are_named(tmp_path):
+    class Odd(mm.Problem):
+        def features(self, x, y):
+            return x if y == "yes" else -x
+
+        def loss(self, y_true, y):
+            return float(y_true != y)
+
+        def decode(self, x, w, y_true=None, rescaling="margin"):
+            return Opaque()
+
+    with pytest.raises(CheckpointError, match=r"Opaque.*let decode return str"):
+        mm.train(
+            Odd(), np.eye(3), ["yes"] * 3, checkpoint=tmp_path / "a.ck", every=0, max_iter=5,
+            solver="one-slack",
+        )  # fmt: skip
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("solver", ["sdm", "one-slack"])
+def test_kill_9_at_random_moments(solver, tmp_path):
+    """One process starts the others, so that the package is loaded once."""
+    script = Path(__file__).with_name("kill_and_resume.py")
+    done = subprocess.run(
+        [sys.executable, script, tmp_path, solver, "8"], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    expected, found = (np.load(tmp_path / f"{name}.npy") for name in ("whole", "killed"))
+    np.testing.assert_array_equal(found, expected)
+    assert sorted(p.name for p in tmp_path.iterdir()) == [
+        "killed.ck", "killed.npy", "whole.ck", "whole.npy",
+    ]  # fmt: skip
+
+
+def test_the_command_line_resumes(tmp_path):
+    data, model, path = tmp_path / "a.txt", tmp_path / "a.mm", tmp_path / "a.ck"
+    data.write_text("1 1:1 2:.5\n2 1:-1\n1 2:1\n2 2:-2\n")
+    command = ["train", "multiclass", str(data), "-o", str(model), "-q"]
+    run = CliRunner()
+    for resume in ([], ["--resume"]):
+        options = ["--checkpoint", str(path), "--every", "1s", *resume]
+        done = run.invoke(app, [*command, *options])
+        assert done.exit_code == 0, done.output
+    other = run.invoke(app, [*command, "--checkpoint", str(path), "--resume", "--C", "3"])
+    assert other.exit_code == 1
+    assert "is the checkpoint of another run" in other.output
+    assert "give --checkpoint" in run.invoke(app, [*command, "--resume"]).output
+    assert (
+        "every is a time"
+        in run.invoke(app, [*command, "--checkpoint", str(path), "--every", "x"]).output
+    )
