@@ -65,6 +65,10 @@ class Shard:
         self.check: Callable[[], None] = _nothing
         self._chunk = 64
 
+    def operations(self) -> float | None:
+        """About how many operations a pass of the oracle takes; None where that is unknown."""
+        return self.problem.operations(self.pack)
+
     def new_labels(self) -> np.ndarray:
         """A flat label array that holds the truth."""
         return self.pack.truth.copy()
@@ -198,10 +202,7 @@ class Shard:
                 getattr(self.loops, name)(*self._nothing_to_do(name, mode))
             if "ascend" in names and not self.loops.compiled:
                 self._warm_up_block()
-            blend(np.zeros(1), np.zeros(1), 0.0)
-            nothing, index = np.zeros(1), np.zeros(1, np.int32)
-            sparse_dot(index, nothing, 0, nothing)
-            sparse_axpy(0.0, index, nothing, 0, nothing)
+            warm_up_vectors()
         finally:
             late.cancel()
         return time.perf_counter() - start
@@ -259,6 +260,14 @@ class Shard:
         finally:
             if pool is not None:
                 pool.shutdown()
+
+
+def warm_up_vectors() -> None:
+    """Compile (or load) what solvers themselves do with w and with planes."""
+    blend(np.zeros(1), np.zeros(1), 0.0)
+    nothing, index = np.zeros(1), np.zeros(1, np.int32)
+    sparse_dot(index, nothing, 0, nothing)
+    sparse_axpy(0.0, index, nothing, 0, nothing)
 
 
 def predict_labels(
