@@ -39,6 +39,17 @@ class Record(NamedTuple):
     planes: int
 
 
+class WorkerReport(NamedTuple):
+    """A worker of a distributed run: its place, its examples and the seconds it was at work."""
+
+    worker: int
+    host: str
+    pid: int
+    n: int
+    busy: float
+    restarts: int
+
+
 class Stop(NamedTuple):
     """When to stop, beside the certified rule ``gap <= tol * C * n``."""
 
@@ -65,6 +76,8 @@ class Result:
     history : list of Record
     shares : dict
         Seconds by kind of work: oracle, planes, cache, qp.
+    workers : list of WorkerReport
+        Of a distributed run: how busy each worker was, and how often it was replaced.
     """
 
     w: np.ndarray
@@ -79,6 +92,7 @@ class Result:
     compile_time: float = 0.0
     history: list[Record] = field(default_factory=list)
     shares: dict[str, float] = field(default_factory=dict)
+    workers: list[WorkerReport] = field(default_factory=list)
 
     @property
     def converged(self) -> bool:

@@ -30,6 +30,7 @@ def train(
     max_time: float | None = None,
     n_jobs: int | None = 1,
     random_state: Any = 0,
+    backend: Any = None,
     callbacks: Iterable[Callback] = (),
     verbose: int = 0,
 ) -> Result:
@@ -54,6 +55,9 @@ def train(
     n_jobs : int
         Threads for the oracles of compiled problems. The result does not depend on it.
     random_state : int or RandomState
+    backend : optional
+        Where the examples are worked on: ``mm.Ray(...)`` for the workers of a cluster; in this
+        process by default.
     callbacks : iterable of callables
         ``callback(record, state)`` after each iteration; a true return value stops training.
     verbose : int
@@ -66,10 +70,14 @@ def train(
     start = time.perf_counter()
     kernel_problem = as_kernel_problem(problem)
     weight = check_examples(X, Y, sample_weight)
-    pack = kernel_problem.pack(X, Y, weight)
-    shard = Shard(kernel_problem, pack, 1 if n_jobs is None else n_jobs)
     stop = check_stop(tol, max_iter, max_time)
-    result = train_shard(shard, C, solver, stop, rescaling, random_state, callbacks, verbose)
+    settings = (stop, rescaling, random_state, callbacks, verbose)
+    if backend is None:
+        pack = kernel_problem.pack(X, Y, weight)
+        shard = Shard(kernel_problem, pack, 1 if n_jobs is None else n_jobs)
+        result = train_shard(shard, C, solver, *settings)
+    else:
+        result = backend.train(kernel_problem, X, Y, weight, C, solver, *settings)
     result.prepare_time = time.perf_counter() - start - result.time - result.compile_time
     return result
 

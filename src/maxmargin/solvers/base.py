@@ -136,7 +136,7 @@ def _iterate(
             return Status.CONVERGED
         if getattr(state, "finished", False):
             return Status.OWN_RULE
-        if best.idle >= STALLED_AFTER:
+        if best.idle >= STALLED_AFTER and not getattr(state, "recovering", False):
             return Status.STALLED
         if any(wants_stop) and best.w is not None:
             return Status.CALLBACK

@@ -58,6 +58,9 @@ class NSlack:
 
     name = "n-slack"
 
+    #: What the state of each shard takes from that of all.
+    controls = ("eps", "wake")
+
     def __post_init__(self) -> None:
         if self.batch < 1:
             raise DataError(f"batch is a number of constraints >= 1, got {self.batch}")
