@@ -35,13 +35,16 @@ class Backend:
     Subclasses write ``_pool``.
     """
 
-    def __init__(self, num_shards: int | None = None, sigma: float | None = None):
+    def __init__(
+        self, num_shards: int | None = None, sigma: float | None = None, cache: Any = None
+    ):
         if num_shards is not None and (int(num_shards) != num_shards or num_shards < 1):
             raise DataError(f"num_shards is an integer >= 1, got {num_shards!r}")
         if sigma is not None and check_positive("sigma", sigma) < 1:
             raise DataError(f"sigma is at least 1, got {sigma!r}")
         self.num_shards = num_shards
         self.sigma = sigma
+        self.cache = cache
 
     def _pool(self) -> Pool:
         """A new pool of workers."""

@@ -34,8 +34,8 @@ class WorkersLost(MaxMarginError):
 class Pool(Protocol):
     """Where the workers are."""
 
-    def start(self, source: Source) -> Any:
-        """A new worker; it loads its examples."""
+    def start(self, sources: Sequence[Source]) -> list[Any]:
+        """New workers; they load their examples."""
         ...
 
     def share(self, value: Any) -> Any:
@@ -102,7 +102,7 @@ class Crew:
         self.on_replace: Callable[[int], None] = lambda k: None
         self._stale: set[int] = set()
         self._sent = np.zeros(0)
-        self.members = [pool.start(source) for source in self.sources]
+        self.members = pool.start(self.sources)
         self._learn_facts()
 
     def __enter__(self) -> Crew:
@@ -224,7 +224,9 @@ class Crew:
             self.restarts[k] += 1
             self._stale.add(k)
             self.pool.stop(self.members[k])
-            self.members[k] = self.pool.start(self.sources[k])
+        new = self.pool.start([self.sources[k] for k in lost]) if lost else []
+        for k, member in zip(lost, new, strict=True):
+            self.members[k] = member
         for k in lost:
             if hasattr(self, "facts"):
                 self.facts[k] = self.call("facts", who=[k])[0]

@@ -16,9 +16,9 @@ class LocalPool:
     def __init__(self, n_jobs: int = 1):
         self.n_jobs = n_jobs
 
-    def start(self, source: Source) -> Worker:
-        """A new worker."""
-        return Worker(source, self.n_jobs)
+    def start(self, sources: Sequence[Source]) -> list[Any]:
+        """New workers."""
+        return [Worker(source, self.n_jobs) for source in sources]
 
     def share(self, value: Any) -> Any:
         """Nothing has to be sent."""
