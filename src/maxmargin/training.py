@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .backends.files import FileData, Files
 from .errors import DataError
 from .objective import check_positive
 from .problem import MODES, as_kernel_problem
@@ -19,7 +20,7 @@ from .shard import Shard
 def train(
     problem: Any,
     X: Any,
-    Y: Any,
+    Y: Any = None,
     *,
     C: float = 1.0,
     solver: Any = "auto",
@@ -40,7 +41,7 @@ def train(
     ----------
     problem : Problem or KernelProblem
     X, Y : sequences
-        Inputs and true outputs.
+        Inputs and true outputs; or ``mm.Files`` alone.
     C : float
         Weight of the sum of losses against the regulariser.
     solver : str or solver object
@@ -69,11 +70,16 @@ def train(
     """
     start = time.perf_counter()
     kernel_problem = as_kernel_problem(problem)
-    weight = check_examples(X, Y, sample_weight)
+    if isinstance(X, Files):
+        X = FileData(X, backend)
+    files = isinstance(X, FileData)
+    if files:
+        check_alone(Y, sample_weight)
+    weight = None if files else check_examples(X, Y, sample_weight)
     stop = check_stop(tol, max_iter, max_time)
     settings = (stop, rescaling, random_state, callbacks, verbose)
     if backend is None:
-        pack = kernel_problem.pack(X, Y, weight)
+        pack = X.pack(kernel_problem) if files else kernel_problem.pack(X, Y, weight)
         shard = Shard(kernel_problem, pack, 1 if n_jobs is None else n_jobs)
         result = train_shard(shard, C, solver, *settings)
     else:
@@ -133,6 +139,12 @@ def check_examples(X: Any, Y: Any, sample_weight: Any) -> np.ndarray | None:
     if not weight.any():
         raise DataError("all sample weights are zero: nothing to learn from")
     return weight
+
+
+def check_alone(*others: Any) -> None:
+    """Files hold the labels and weights of their examples."""
+    if any(other is not None for other in others):
+        raise DataError("mm.Files hold labels and weights themselves: give nothing beside them")
 
 
 def check_stop(tol: float, max_iter: int, max_time: float | None) -> Stop:

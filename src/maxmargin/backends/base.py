@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -13,6 +13,7 @@ from ..objective import check_positive
 from ..problem import KernelProblem, Pack
 from ..result import Result
 from .crew import Crew, Pool
+from .files import FileData
 from .worker import Source
 
 
@@ -24,7 +25,7 @@ class Memory(NamedTuple):
     Y: Any
     weight: np.ndarray | None
 
-    def load(self) -> tuple[KernelProblem, Pack]:
+    def load(self, shared: Any) -> tuple[KernelProblem, Pack]:
         """Pack them."""
         return self.problem, self.problem.pack(self.X, self.Y, self.weight)
 
@@ -61,13 +62,36 @@ class Backend:
         """Workers that have these examples, for as long as the context lasts."""
         pool = self._pool()
         try:
-            sources = split(problem, X, Y, weight, self._size(pool))
-            yield Crew(pool, problem, sources, self.sigma)
+            K, shared = self._size(pool), None
+            if isinstance(X, FileData):
+                sources: Sequence[Source] = X.sources(problem, K)
+                shared = pool.share(X.plan)
+            else:
+                sources = split(problem, X, Y, weight, K)
+            yield Crew(pool, problem, sources, shared, self.sigma)
+        finally:
+            pool.close()
+
+    def map(
+        self, function: Callable[..., Any], jobs: list[tuple[Any, ...]], shared: Any = None
+    ) -> list[Any]:
+        """``function(*job)`` of every job, on the workers' machines; ``shared`` comes last."""
+        pool = self._pool()
+        try:
+            common = () if shared is None else (pool.share(shared),)
+            return pool.map(function, [(*job, *common) for job in jobs])
         finally:
             pool.close()
 
     def train(
-        self, problem: KernelProblem, X: Any, Y: Any, weight: Any, C: float, solver: Any, *settings: Any
+        self,
+        problem: KernelProblem,
+        X: Any,
+        Y: Any,
+        weight: Any,
+        C: float,
+        solver: Any,
+        *settings: Any,
     ) -> Result:
         """Train on the workers; ``settings`` are those of ``training.train_shard``."""
         from ..solvers import get_solver

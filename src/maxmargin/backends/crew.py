@@ -34,7 +34,7 @@ class WorkersLost(MaxMarginError):
 class Pool(Protocol):
     """Where the workers are."""
 
-    def start(self, sources: Sequence[Source]) -> list[Any]:
+    def start(self, sources: Sequence[Source], shared: Any) -> list[Any]:
         """New workers; they load their examples."""
         ...
 
@@ -48,6 +48,10 @@ class Pool(Protocol):
 
     def gather(self, tickets: Sequence[Any], check: Callable[[], None]) -> list[Reply | None]:
         """The answers to calls; None for a worker that is lost."""
+        ...
+
+    def map(self, function: Callable[..., Any], jobs: list[tuple[Any, ...]]) -> list[Any]:
+        """``function(*job)`` of every job, wherever there is room."""
         ...
 
     def stop(self, member: Any) -> None:
@@ -81,6 +85,8 @@ class Crew:
     problem : KernelProblem
     sources : sequence of Source
         Where each worker gets its examples from.
+    shared : optional
+        What the sources have in common, as ``pool.share`` gives it.
     sigma : float, optional
         sigma' of CoCoA+, see ``cocoa.py``.
     """
@@ -90,9 +96,11 @@ class Crew:
         pool: Pool,
         problem: KernelProblem,
         sources: Sequence[Source],
+        shared: Any = None,
         sigma: float | None = None,
     ):
         self.pool, self.problem, self.sources, self.sigma = pool, problem, list(sources), sigma
+        self.shared = shared
         self.K = len(self.sources)
         self.check: Callable[[], None] = lambda: None
         self.n_oracle = 0
@@ -102,7 +110,7 @@ class Crew:
         self.on_replace: Callable[[int], None] = lambda k: None
         self._stale: set[int] = set()
         self._sent = np.zeros(0)
-        self.members = pool.start(self.sources)
+        self.members = pool.start(self.sources, shared)
         self._learn_facts()
 
     def __enter__(self) -> Crew:
@@ -136,6 +144,7 @@ class Crew:
         start = time.perf_counter()
         warm_up_vectors()
         self.call("warm_up", mode, names)
+        self.busy[:] = 0.0
         return time.perf_counter() - start
 
     def call(
@@ -224,7 +233,7 @@ class Crew:
             self.restarts[k] += 1
             self._stale.add(k)
             self.pool.stop(self.members[k])
-        new = self.pool.start([self.sources[k] for k in lost]) if lost else []
+        new = self.pool.start([self.sources[k] for k in lost], self.shared) if lost else []
         for k, member in zip(lost, new, strict=True):
             self.members[k] = member
         for k in lost:

@@ -16,9 +16,9 @@ class LocalPool:
     def __init__(self, n_jobs: int = 1):
         self.n_jobs = n_jobs
 
-    def start(self, sources: Sequence[Source]) -> list[Any]:
+    def start(self, sources: Sequence[Source], shared: Any) -> list[Any]:
         """New workers."""
-        return [Worker(source, self.n_jobs) for source in sources]
+        return [Worker(source, shared, self.n_jobs) for source in sources]
 
     def share(self, value: Any) -> Any:
         """Nothing has to be sent."""
@@ -32,6 +32,10 @@ class LocalPool:
         """All answers are there."""
         check()
         return list(tickets)
+
+    def map(self, function: Callable[..., Any], jobs: list[tuple[Any, ...]]) -> list[Any]:
+        """One after the other."""
+        return [function(*job) for job in jobs]
 
     def stop(self, member: Any) -> None:
         """It holds nothing but memory."""
@@ -49,9 +53,6 @@ class InProcess(Backend):
     sigma : float, optional
         As of ``mm.Ray``.
     """
-
-    def __init__(self, num_shards: int = 1, sigma: float | None = None):
-        super().__init__(num_shards, sigma)
 
     def _pool(self) -> Pool:
         return LocalPool()

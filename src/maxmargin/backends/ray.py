@@ -90,11 +90,11 @@ class RayPool:
         self.owner = connect(self.ray, backend)
         self.actor = self.ray.remote(_Actor)
 
-    def start(self, sources: Sequence[Source]) -> list[Any]:
+    def start(self, sources: Sequence[Source], shared: Any) -> list[Any]:
         """New actors; they load their examples all at once, and are not waited for."""
         actors = self._place(len(sources))
         for actor, source in zip(actors, sources, strict=True):
-            actor.load.remote(source, self.backend.num_cpus)
+            actor.load.remote(source, shared, self.backend.num_cpus)
         self.members += actors
         return actors
 
@@ -113,6 +113,15 @@ class RayPool:
             _, pending = self.ray.wait(pending, num_returns=len(pending), timeout=CHECK_EVERY)
             check()
         return [self._answer(ticket) for ticket in tickets]
+
+    def map(self, function: Callable[..., Any], jobs: list[tuple[Any, ...]]) -> list[Any]:
+        """As tasks; those of a lost machine are repeated by Ray itself."""
+        task = self.ray.remote(function)
+        calls = [task.remote(*job) for job in jobs]
+        try:
+            return self.ray.get(calls)
+        except self.ray.exceptions.RayTaskError as error:
+            raise error.cause from None
 
     def stop(self, member: Any) -> None:
         """End an actor, whatever it is doing."""
@@ -174,10 +183,10 @@ class _Actor:
         """Say that it runs."""
         return True
 
-    def load(self, source: Source, n_jobs: int) -> None:
+    def load(self, source: Source, shared: Any, n_jobs: int) -> None:
         """Get the examples; what goes wrong is told to the first who asks."""
         try:
-            self.worker = Worker(source, n_jobs)
+            self.worker = Worker(source, shared, n_jobs)
         except Exception as error:
             self.error = error
 

@@ -25,8 +25,11 @@ from .vectors import Vector, changed
 class Source(Protocol):
     """Where a worker gets its examples from."""
 
-    def load(self) -> tuple[KernelProblem, Pack]:
-        """The problem and the packed examples; called where they are needed."""
+    def load(self, shared: Any) -> tuple[KernelProblem, Pack]:
+        """The problem and the packed examples; called where they are needed.
+
+        ``shared`` is what all sources have in common.
+        """
         ...
 
 
@@ -72,13 +75,11 @@ class Round(NamedTuple):
 class Worker:
     """One shard, and what a solver keeps of it."""
 
-    def __init__(self, source: Source, n_jobs: int = 1):
-        start = time.perf_counter()
-        problem, pack = source.load()
+    def __init__(self, source: Source, shared: Any = None, n_jobs: int = 1):
+        problem, pack = source.load(shared)
         self.shard = Shard(problem, pack, n_jobs)
         self.w = np.zeros(pack.dim)
         self.sigma = 1.0
-        self.load_time = time.perf_counter() - start
 
     def call(self, method: str, args: tuple[Any, ...], w: Vector | None = None) -> Reply:
         """Receive what is new of w, and answer."""

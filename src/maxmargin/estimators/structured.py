@@ -29,6 +29,8 @@ class StructuredSVC(_SVC):
     n_jobs : int
         Threads, for problems with compiled kernels.
     random_state : int
+    backend : optional
+        Where training happens: ``mm.Ray(...)`` for the workers of a cluster.
     verbose : int
         1 shows progress.
 
@@ -54,6 +56,7 @@ class StructuredSVC(_SVC):
         max_time: float | None = None,
         n_jobs: int | None = 1,
         random_state: Any = 0,
+        backend: Any = None,
         verbose: int = 0,
     ):
         self.problem = problem
@@ -65,6 +68,7 @@ class StructuredSVC(_SVC):
         self.max_time = max_time
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.backend = backend
         self.verbose = verbose
 
     def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Self:
@@ -76,6 +80,8 @@ class StructuredSVC(_SVC):
         """The best output of each input."""
         check_is_fitted(self)
         problem = as_kernel_problem(self.problem)
+        if self.backend is not None:
+            return self.backend.predict(problem, X, self.coef_)
         pack = problem.pack(X)
         return problem.unpack(pack, predict_labels(problem, pack, self.coef_, self.n_jobs or 1))
 
