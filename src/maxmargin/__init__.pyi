@@ -2,6 +2,8 @@ from . import datasets as datasets
 from . import features as features
 from . import io as io
 from . import metrics as metrics
+from .backends.files import Files as Files
+from .backends.ray import Ray as Ray
 from .check import check_problem as check_problem
 from .checkpoint import Checkpoint as Checkpoint
 from .errors import CheckpointError as CheckpointError

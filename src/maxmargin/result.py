@@ -39,6 +39,17 @@ class Record(NamedTuple):
     planes: int
 
 
+class WorkerReport(NamedTuple):
+    """A worker of a distributed run: its place, its examples and the seconds it was at work."""
+
+    worker: int
+    host: str
+    pid: int
+    n: int
+    busy: float
+    restarts: int
+
+
 class Stop(NamedTuple):
     """When to stop, beside the certified rule ``gap <= tol * C * n``."""
 
@@ -66,6 +77,8 @@ class Result:
     shares : dict
         Seconds by kind of work: oracle, planes, cache, qp.
     state : the solver's state in the end, where a later run wants to begin from it; else None
+    workers : list of WorkerReport
+        Of a distributed run: how busy each worker was, and how often it was replaced.
     """
 
     w: np.ndarray
@@ -81,6 +94,7 @@ class Result:
     history: list[Record] = field(default_factory=list)
     shares: dict[str, float] = field(default_factory=dict)
     state: Any = field(default=None, repr=False)
+    workers: list[WorkerReport] = field(default_factory=list)
 
     @property
     def converged(self) -> bool:

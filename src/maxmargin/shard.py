@@ -86,6 +86,10 @@ class Shard:
         kind = type(self.problem).__name__
         return fingerprint(kind, *(v for k, v in self.pack._asdict().items() if k != "work"))
 
+    def operations(self) -> float | None:
+        """About how many operations a pass of the oracle takes; None where that is unknown."""
+        return self.problem.operations(self.pack)
+
     def new_labels(self) -> np.ndarray:
         """A flat label array that holds the truth."""
         return self.pack.truth.copy()
@@ -327,9 +331,7 @@ class Shard:
                 getattr(self.loops, name)(*self._nothing_to_do(name, mode))
             if "ascend" in names and not self.loops.compiled:
                 self._warm_up_block()
-            blend(np.zeros(1), np.zeros(1), 0.0)
-            go_towards(np.zeros(1), np.zeros(1), 0.0, np.zeros(1))
-            warm_up_planes()
+            warm_up_vectors()
         finally:
             late.cancel()
         return time.perf_counter() - start
@@ -366,6 +368,13 @@ class Shard:
     def _new_scratch(self) -> tuple[np.ndarray, np.ndarray]:
         """Room for a sparse vector."""
         return np.empty(self.pack.width, np.uint64), np.empty(self.pack.width)
+
+
+def warm_up_vectors() -> None:
+    """Compile (or load) what solvers themselves do with w and with planes."""
+    blend(np.zeros(1), np.zeros(1), 0.0)
+    go_towards(np.zeros(1), np.zeros(1), 0.0, np.zeros(1))
+    warm_up_planes()
 
 
 def predict_labels(

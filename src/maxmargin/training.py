@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .backends.files import FileData, Files
 from .checkpoint import Checkpoint, as_checkpoint
 from .errors import DataError
 from .objective import check_positive
@@ -20,7 +21,7 @@ from .shard import Shard
 def train(
     problem: Any,
     X: Any,
-    Y: Any,
+    Y: Any = None,
     *,
     C: float = 1.0,
     solver: Any = "auto",
@@ -31,6 +32,7 @@ def train(
     max_time: float | None = None,
     n_jobs: int | None = 1,
     random_state: Any = 0,
+    backend: Any = None,
     callbacks: Iterable[Callback] = (),
     checkpoint: Any = None,
     every: str | float = "5min",
@@ -43,7 +45,7 @@ def train(
     ----------
     problem : Problem or KernelProblem
     X, Y : sequences
-        Inputs and true outputs.
+        Inputs and true outputs; or ``mm.Files`` alone.
     C : float
         Weight of the sum of losses against the regulariser.
     solver : str or solver object
@@ -59,6 +61,9 @@ def train(
         Threads for compiled problems, worker processes for the oracle of one in plain Python; -1
         for all cores. The result does not depend on it.
     random_state : int or RandomState
+    backend : optional
+        Where the examples are worked on: ``mm.Ray(...)`` for the workers of a cluster; in this
+        process by default.
     callbacks : iterable of callables
         ``callback(record, state)`` after each iteration; a true return value stops training.
     checkpoint : path or Checkpoint, optional
@@ -76,17 +81,24 @@ def train(
     """
     start = time.perf_counter()
     kernel_problem = as_kernel_problem(problem)
-    weight = check_examples(X, Y, sample_weight)
-    pack = kernel_problem.pack(X, Y, weight)
-    shard = Shard(kernel_problem, pack, 1 if n_jobs is None else n_jobs)
+    if isinstance(X, Files):
+        X = FileData(X, backend)
+    files = isinstance(X, FileData)
+    if files:
+        check_alone(Y, sample_weight)
+    weight = None if files else check_examples(X, Y, sample_weight)
     stop = check_stop(tol, max_iter, max_time)
-    try:
-        result = train_shard(
-            shard, C, solver, stop, rescaling, random_state, callbacks, verbose,
-            as_checkpoint(checkpoint, every, resume),
-        )  # fmt: skip
-    finally:
-        shard.close()
+    settings = (stop, rescaling, random_state, callbacks, verbose)
+    if backend is not None:
+        result = backend.train(kernel_problem, X, Y, weight, C, solver, *settings)
+    else:
+        pack = X.pack(kernel_problem) if files else kernel_problem.pack(X, Y, weight)
+        shard = Shard(kernel_problem, pack, 1 if n_jobs is None else n_jobs)
+        try:
+            saved = as_checkpoint(checkpoint, every, resume)
+            result = train_shard(shard, C, solver, *settings, saved)
+        finally:
+            shard.close()
     result.prepare_time = time.perf_counter() - start - result.time - result.compile_time
     return result
 
@@ -150,6 +162,12 @@ def check_examples(X: Any, Y: Any, sample_weight: Any) -> np.ndarray | None:
     if not weight.any():
         raise DataError("all sample weights are zero: nothing to learn from")
     return weight
+
+
+def check_alone(*others: Any) -> None:
+    """Files hold the labels and weights of their examples."""
+    if any(other is not None for other in others):
+        raise DataError("mm.Files hold labels and weights themselves: give nothing beside them")
 
 
 def check_stop(tol: float, max_iter: int, max_time: float | None) -> Stop:

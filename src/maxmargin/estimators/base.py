@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from ..checkpoint import as_checkpoint
+from ..backends.files import Files, predict_file
+from ..backends.sources import find_paths
 from ..result import Result
 from ..training import train
 
@@ -18,6 +21,7 @@ from ..training import train
 class _SVC(BaseEstimator):
     """What all estimators share: the parameters of training and the result."""
 
+    backend: Any
     result_: Result
     n_iter_: int
 
@@ -32,7 +36,7 @@ class _SVC(BaseEstimator):
                 name: getattr(self, name)
                 for name in (
                     "C", "solver", "tol", "rescaling", "max_iter", "max_time", "n_jobs",
-                    "random_state", "verbose",
+                    "random_state", "backend", "verbose",
                 )
             },
         )  # fmt: skip
@@ -46,6 +50,17 @@ class _SVC(BaseEstimator):
         self.result_ = result
         self.n_iter_ = result.n_iter
         return result
+
+    def _predict_files(self, files: Files) -> list[Any]:
+        """Predictions for each file, made where the backend's workers are."""
+        check_is_fitted(self)
+        alone = copy.copy(self)
+        alone.backend = None
+        layout = files.layout(getattr(self, "template", None))
+        jobs = [(path, layout) for path, _ in find_paths(files.paths)]
+        if self.backend is None:
+            return [predict_file(*job, alone) for job in jobs]
+        return self.backend.map(predict_file, jobs, alone)
 
     def save(self, path: str | Path) -> None:
         """Write the model to a file that ``mm.load`` reads; never half of it."""

@@ -9,12 +9,14 @@ import numpy as np
 from sklearn.utils import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
+from ..backends.files import FileData, Files
 from ..errors import DataError
 from ..explain import Explanation, explain, largest_slacks
+from ..features import Extractor
 from ..problems.chain import Chain
 from ..sequences import Sequences
 from ..shard import predict_labels
-from ..training import check_examples
+from ..training import check_alone, check_examples
 from ..transitions import allow_gold, allowed_transitions, check_gold
 from .base import _SVC
 from .tokens import encode_tags, read_new_tokens, read_tokens, read_weights
@@ -58,6 +60,8 @@ class ChainSVC(_SVC):
         Begin from the dual variables of the last ``fit`` on the same data, for another C or tol.
     checkpoint : path or Checkpoint, optional
         A file in which training is saved every 5 minutes, and continued from if it is there.
+    backend : optional
+        Where training happens: ``mm.Ray(...)`` for the workers of a cluster.
     verbose : int
         1 shows progress.
 
@@ -117,6 +121,7 @@ class ChainSVC(_SVC):
         random_state: Any = 0,
         warm_start: bool = False,
         checkpoint: Any = None,
+        backend: Any = None,
         verbose: int = 0,
     ):
         self.C = C
@@ -134,9 +139,12 @@ class ChainSVC(_SVC):
         self.random_state = random_state
         self.warm_start = warm_start
         self.checkpoint = checkpoint
+        self.backend = backend
         self.verbose = verbose
 
-    def fit(self, X: Any, Y: Any, sample_weight: Any = None, token_weight: Any = None) -> Self:
+    def fit(
+        self, X: Any, Y: Any = None, sample_weight: Any = None, token_weight: Any = None
+    ) -> Self:
         """Train on sequences X with labels Y.
 
         Parameters
@@ -144,7 +152,7 @@ class ChainSVC(_SVC):
         X : list of sequences
             Each a CSR matrix or an array with one row a token, or a list with the features of each
             token: a dict ``{name: value}`` or a list of names. Or ``mm.Sequences``; or rows of
-            columns, with a ``template``.
+            columns, with a ``template``. Or ``mm.Files``, alone.
         Y : list of sequences of labels
             Labels of any hashable type, one for each token.
         sample_weight : array (n,), optional
@@ -152,8 +160,11 @@ class ChainSVC(_SVC):
         token_weight : list of sequences of numbers, optional
             What an error at each token costs; 0 for tokens that do not count.
         """
-        weight = check_examples(X, Y, sample_weight)
         self._data_format = None
+        if isinstance(X, Files):
+            check_alone(Y, sample_weight, token_weight)
+            return self._fit_files(X)
+        weight = check_examples(X, Y, sample_weight)
         tokens, self._reader = read_tokens(X, self.template)
         self.feature_names_ = None if self._reader is None else self._reader.names_
         self.classes_, codes = encode_tags(Y, tokens)
@@ -167,11 +178,37 @@ class ChainSVC(_SVC):
         self._set_weights(result.w)
         return self
 
+    def _fit_files(self, files: Files) -> Self:
+        """Train on files that the workers read."""
+        data = FileData(files, self.backend, self.template)
+        plan = data.plan
+        if plan.layout.format == "svmlight":
+            raise DataError("svmlight files hold no sequences: use format='hmm'", files.paths[0])
+        self._reader = None
+        if plan.names is not None and plan.template is not None:
+            self._reader = Extractor.from_names(plan.template, plan.names)
+        self.feature_names_ = plan.names
+        self.classes_, self.n_features_in_ = data.classes, plan.n_features
+        self.class_weight_ = None
+        if self.class_weight is not None:
+            self.class_weight_ = self._class_weights(np.arange(len(data.classes)), data.counts)
+        self._set_weights(self._train(self._problem(), data, None, None).w)
+        return self
+
     def predict(self, X: Any) -> list[list[Any]]:
-        """The best labels of each sequence; features that training has not seen are ignored."""
+        """The best labels of each sequence; features that training has not seen are ignored.
+
+        X may be ``mm.Files``, which hold labels too; these are not looked at.
+        """
+        if isinstance(X, Files):
+            return [labels for part in self._predict_files(X) for labels in part]
         tokens = self._tokens(X)
         problem = self._problem()
-        labels = predict_labels(problem, problem.pack(tokens), self._w(), self.n_jobs or 1)
+        if self.backend is None:
+            labels = predict_labels(problem, problem.pack(tokens), self._w(), self.n_jobs or 1)
+        else:
+            found = self.backend.predict(problem, tokens, self._w())
+            labels = np.concatenate([*found, np.zeros(0, np.int16)])
         names = self.classes_.tolist()
         flat = [names[k] for k in labels.tolist()]
         ends = tokens.offsets.tolist()
@@ -249,11 +286,14 @@ class ChainSVC(_SVC):
         allowed = allowed_transitions(self.transitions, self.classes_)
         return Chain(K, name, cost, allowed, self.start_stop)
 
-    def _class_weights(self, codes: np.ndarray) -> np.ndarray:
+    def _class_weights(self, codes: np.ndarray, counts: np.ndarray | None = None) -> np.ndarray:
+        """By class; ``counts`` is how often each of the codes occurs, if not once."""
         names = self.classes_.tolist()
         if not isinstance(self.class_weight, dict):
             numbers = np.arange(len(names))
-            return compute_class_weight(self.class_weight, classes=numbers, y=codes)
+            return compute_class_weight(
+                self.class_weight, classes=numbers, y=codes, sample_weight=counts
+            )
         weights = np.array([self.class_weight.get(label, 1.0) for label in names], np.float64)
         bad = ~np.isfinite(weights) | (weights < 0)
         if bad.any():

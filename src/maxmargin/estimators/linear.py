@@ -10,12 +10,13 @@ from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
+from ..backends.files import FileData, Files
 from ..errors import DataError
 from ..labels import as_label_array, check_no_nan, encode_labels
 from ..problem import KernelProblem
 from ..problems.binary import Binary
 from ..problems.multiclass import Multiclass
-from ..training import check_examples
+from ..training import check_alone, check_examples
 from .base import _SVC
 
 
@@ -31,17 +32,20 @@ class _LinearSVC(ClassifierMixin, _SVC):
     intercept_: np.ndarray
     n_features_in_: int
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Train on the rows of X (n, d) with labels y (n,).
 
         Parameters
         ----------
         X : array or scipy sparse matrix (n, d)
-            float32 and float64 are used as they are.
+            float32 and float64 are used as they are. Or ``mm.Files``, alone.
         y : array (n,)
             Labels of any hashable type.
         sample_weight : array (n,), optional
         """
+        if isinstance(X, Files):
+            check_alone(y, sample_weight)
+            return self._fit_files(X)
         X, y = self._read(X, y)
         self.classes_, codes = encode_labels(y)
         weight = check_examples(X, codes, sample_weight)
@@ -50,6 +54,18 @@ class _LinearSVC(ClassifierMixin, _SVC):
         problem = self._problem()
         result = self._train(problem, X, self._encode(codes), weight)
         self._set_weights(result.w)
+        return self
+
+    def _fit_files(self, files: Files) -> Self:
+        """Train on files that the workers read."""
+        data = FileData(files, self.backend)
+        if data.plan.layout.format not in ("svmlight", "npz"):
+            raise DataError("hmm and CoNLL files hold sequences: use ChainSVC", files.paths[0])
+        self.classes_, self.n_features_in_ = data.classes, data.plan.n_features
+        codes = np.arange(len(data.classes))
+        self._check_classes(codes, None)
+        data.class_weight = self._class_weights(codes, data.counts)
+        self._set_weights(self._train(self._problem(), data, None, None).w)
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -63,6 +79,8 @@ class _LinearSVC(ClassifierMixin, _SVC):
 
     def predict(self, X: Any) -> np.ndarray:
         """The best label of each row."""
+        if isinstance(X, Files):
+            return np.concatenate(self._predict_files(X))
         scores = self.decision_function(X)
         best = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return self.classes_[best]
@@ -107,21 +125,26 @@ class _LinearSVC(ClassifierMixin, _SVC):
 
     def _weights(self, codes: np.ndarray, weight: np.ndarray | None) -> np.ndarray | None:
         """sample_weight times class_weight."""
-        if self.class_weight is None:
+        by_class = self._class_weights(codes, weight)
+        if by_class is None:
             return weight
+        return by_class[codes] * (1.0 if weight is None else weight)
+
+    def _class_weights(self, codes: np.ndarray, weight: np.ndarray | None) -> np.ndarray | None:
+        """The weight of each class."""
+        if self.class_weight is None:
+            return None
         if isinstance(self.class_weight, dict):
             unknown = [
                 label for label in self.class_weight if label not in set(self.classes_.tolist())
             ]
             if unknown:
                 raise DataError(f"class_weight has the label {unknown[0]!r}, which y does not have")
-            by_class = np.array([self.class_weight.get(c, 1.0) for c in self.classes_.tolist()])
-        else:
-            numbers = np.arange(len(self.classes_))
-            by_class = compute_class_weight(
-                self.class_weight, classes=numbers, y=codes, sample_weight=weight
-            )
-        return by_class[codes] * (1.0 if weight is None else weight)
+            return np.array([self.class_weight.get(c, 1.0) for c in self.classes_.tolist()])
+        numbers = np.arange(len(self.classes_))
+        return compute_class_weight(
+            self.class_weight, classes=numbers, y=codes, sample_weight=weight
+        )
 
     def _bias(self) -> float:
         return float(self.intercept_scaling) if self.fit_intercept else 0.0
@@ -169,6 +192,8 @@ class BinarySVC(_LinearSVC):
         Begin from the dual variables of the last ``fit`` on the same data, for another C or tol.
     checkpoint : path or Checkpoint, optional
         A file in which training is saved every 5 minutes, and continued from if it is there.
+    backend : optional
+        Where training happens: ``mm.Ray(...)`` for the workers of a cluster.
     verbose : int
         1 shows progress.
 
@@ -206,6 +231,7 @@ class BinarySVC(_LinearSVC):
         random_state: Any = 0,
         warm_start: bool = False,
         checkpoint: Any = None,
+        backend: Any = None,
         verbose: int = 0,
     ):
         self.C = C
@@ -221,6 +247,7 @@ class BinarySVC(_LinearSVC):
         self.random_state = random_state
         self.warm_start = warm_start
         self.checkpoint = checkpoint
+        self.backend = backend
         self.verbose = verbose
 
     def _problem(self) -> KernelProblem:
@@ -269,6 +296,8 @@ class MulticlassSVC(_LinearSVC):
         Begin from the dual variables of the last ``fit`` on the same data, for another C or tol.
     checkpoint : path or Checkpoint, optional
         A file in which training is saved every 5 minutes, and continued from if it is there.
+    backend : optional
+        Where training happens: ``mm.Ray(...)`` for the workers of a cluster.
     verbose : int
         1 shows progress.
 
@@ -307,6 +336,7 @@ class MulticlassSVC(_LinearSVC):
         random_state: Any = 0,
         warm_start: bool = False,
         checkpoint: Any = None,
+        backend: Any = None,
         verbose: int = 0,
     ):
         self.C = C
@@ -323,6 +353,7 @@ class MulticlassSVC(_LinearSVC):
         self.random_state = random_state
         self.warm_start = warm_start
         self.checkpoint = checkpoint
+        self.backend = backend
         self.verbose = verbose
 
     def _problem(self) -> KernelProblem:

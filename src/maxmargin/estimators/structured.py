@@ -33,6 +33,8 @@ class StructuredSVC(_SVC):
         Begin from the dual variables of the last ``fit`` on the same data, for another C or tol.
     checkpoint : path or Checkpoint, optional
         A file in which training is saved every 5 minutes, and continued from if it is there.
+    backend : optional
+        Where training happens: ``mm.Ray(...)`` for the workers of a cluster.
     verbose : int
         1 shows progress.
 
@@ -60,6 +62,7 @@ class StructuredSVC(_SVC):
         random_state: Any = 0,
         warm_start: bool = False,
         checkpoint: Any = None,
+        backend: Any = None,
         verbose: int = 0,
     ):
         self.problem = problem
@@ -73,6 +76,7 @@ class StructuredSVC(_SVC):
         self.random_state = random_state
         self.warm_start = warm_start
         self.checkpoint = checkpoint
+        self.backend = backend
         self.verbose = verbose
 
     def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Self:
@@ -84,6 +88,8 @@ class StructuredSVC(_SVC):
         """The best output of each input."""
         check_is_fitted(self)
         problem = as_kernel_problem(self.problem)
+        if self.backend is not None:
+            return self.backend.predict(problem, X, self.coef_)
         pack = problem.pack(X)
         return problem.unpack(pack, predict_labels(problem, pack, self.coef_, self.n_jobs or 1))
 

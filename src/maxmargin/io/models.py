@@ -50,6 +50,7 @@ def save_model(estimator: Any, path: Any) -> None:
     meta: dict[str, Any] = {"estimator": name}
     arrays: dict[str, np.ndarray] = {}
     parameters = estimator.get_params(deep=False)
+    parameters.pop("backend", None)  # where it was trained is not part of the model
     if isinstance(estimator, ChainSVC):
         meta["chain"] = encode_chain(estimator, arrays)
         parameters["template"] = storable_template(estimator)

@@ -41,7 +41,7 @@ def choose(shard: Shard) -> Solver:
     """
     if not shard.loops.compiled:
         return OneSlack()
-    operations = shard.problem.operations(shard.pack)
+    operations = shard.operations()
     tiny = shard.n < FEW_EXAMPLES if operations is None else operations < FEW_OPERATIONS
     return OneSlack() if tiny else SDM()
 

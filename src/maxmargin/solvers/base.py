@@ -181,7 +181,7 @@ def _ending(task: Task, run: Run, stop: Stop, wants_stop: bool) -> Status | None
         return Status.CONVERGED
     if getattr(run.state, "finished", False):
         return Status.OWN_RULE
-    if best.idle >= STALLED_AFTER:
+    if best.idle >= STALLED_AFTER and not getattr(run.state, "recovering", False):
         return Status.STALLED
     if wants_stop and best.w is not None:
         return Status.CALLBACK

@@ -58,6 +58,11 @@ class BCFW:
         return sets.begin(task, power=1.0 if self.average else None)
 
     def step_once(self, task: Task, state: WorkingSets) -> tuple[np.ndarray | None, float, float]:
+        """Passes with and without the oracle; now and then a certificate."""
+        self.ascend(task, state)
+        return sets.look(task, state, self.wanted(task, state))
+
+    def ascend(self, task: Task, state: WorkingSets) -> None:
         """A pass that asks the oracle, and the passes over known outputs after it."""
         with task.share("oracle"):
             order, everyone = self._order(task, state)
@@ -71,7 +76,6 @@ class BCFW:
                 gap = sets.sweep(task, state, known, Rule(False, whole=True))
                 if gap < 0.1 * state.gap:
                     break
-        return self._look(task, state)
 
     def planes(self, state: WorkingSets) -> int:
         """Dual variables that are not zero, those of the truth aside."""
@@ -85,10 +89,10 @@ class BCFW:
         order = task.random.choice(task.shard.n, task.shard.n, p=gap / gap.sum())
         return order, False
 
-    def _look(self, task: Task, state: WorkingSets) -> tuple[np.ndarray | None, float, float]:
-        """Now and then a complete pass, for the certificate."""
+    def wanted(self, task: Task, state: WorkingSets) -> str | None:
+        """The point to certify after this iteration, if any."""
         close = state.gap <= 2 * task.tol or task.last
         if state.iterations < state.next_look and not close:
-            return None, np.inf, sets.dual_value(task, state)
+            return None
         state.next_look = int(1.2 * state.iterations) + 1
-        return sets.look(task, state, averaged=self.average and state.looks % 2 == 0)
+        return sets.AVERAGE if self.average and state.looks % 2 == 0 else sets.LAST

@@ -14,7 +14,6 @@ import numpy as np
 
 from ..ascent import Rule
 from ..errors import DataError
-from ..objective import primal
 from . import working_sets as sets
 from .task import Task
 from .working_sets import WorkingSets
@@ -34,6 +33,8 @@ class NSlackState(WorkingSets):
     """Working sets, the precision reached, and the examples that rest (shrinking)."""
 
     eps: float = np.inf
+    wake: bool = False
+    complete: bool = False
     resting: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))
     used: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.int32))
     qps: int = 0
@@ -57,6 +58,9 @@ class NSlack:
 
     name = "n-slack"
 
+    #: What the state of each shard takes from that of all.
+    controls = ("eps", "wake")
+
     def __post_init__(self) -> None:
         if self.batch < 1:
             raise DataError(f"batch is a number of constraints >= 1, got {self.batch}")
@@ -74,31 +78,40 @@ class NSlack:
 
     def step_once(self, task: Task, state: NSlackState) -> tuple[np.ndarray | None, float, float]:
         """One pass over the examples (lines 4 to 10) at the present precision."""
-        if not np.isfinite(state.eps):  # how far is w = 0 from the optimum?
-            return self._refine(task, state, *sets.look(task, state, add=False))
+        self.ascend(task, state)
+        w, primal, dual = sets.look(task, state, self.wanted(task, state), add=False)
+        if w is not None:
+            w = w.copy()  # the QP moves it
+            self.refine(task, state, primal - dual)
+            self.settle(task, state)
+        return w, primal, dual
+
+    def ascend(self, task: Task, state: NSlackState) -> None:
+        """Lines 4 to 10, for all examples that do not rest."""
+        if not np.isfinite(state.eps):
+            return  # how far is w = 0 from the optimum?
+        if state.wake:
+            state.resting[:] = False
         order = np.flatnonzero(~state.resting)
-        complete, qps = len(order) == task.shard.n, state.qps
+        state.complete, qps = len(order) == task.shard.n, state.qps
         added, hinge = self._pass(task, state, order)
         self._prune(task, state, max(IDLE, state.qps - qps))
-        if not complete or added > self._tolerance(task, state):
-            if added <= self._tolerance(task, state):
-                state.resting[:] = False
-            return None, np.inf, sets.dual_value(task, state)
-        if added:
-            return self._refine(task, state, *sets.look(task, state, add=False))
-        # w has not moved during the pass, so that it is a certificate itself.
-        value = primal(state.w, hinge, task.C)
-        return self._refine(task, state, state.w, value, sets.dual_value(task, state))
+        state.seen = {"added": added, "hinge": hinge}
 
-    def _refine(
-        self, task: Task, state: NSlackState, w: np.ndarray, primal: float, dual: float
-    ) -> tuple[np.ndarray, float, float]:
+    def wanted(self, task: Task, state: NSlackState) -> str | None:
+        """The point to certify: when hardly any constraint was new, and nobody rests."""
+        if not np.isfinite(state.eps):
+            return sets.LAST
+        state.wake = few = state.seen["added"] <= self._tolerance(task, state)
+        if not (few and state.complete):
+            return None
+        # Without a new constraint w has not moved, so that the pass is a certificate itself.
+        return sets.LAST if state.seen["added"] else sets.SEEN
+
+    def refine(self, task: Task, state: NSlackState, gap: float) -> None:
         """The next level of precision, half of the last one or of the gap."""
-        state.eps = max(task.tol / 2, min(state.eps, max(primal - dual, 0.0) / task.N) / 2)
-        state.resting[:] = False
-        w = w.copy()
-        self._solve_qp(task, state)
-        return w, primal, dual
+        state.eps = max(task.tol / 2, min(state.eps, max(gap, 0.0) / task.N) / 2)
+        state.wake = True
 
     def planes(self, state: NSlackState) -> int:
         """Dual variables that are not zero, those of the truth aside."""
@@ -119,19 +132,24 @@ class NSlack:
             if self.shrink:
                 state.resting[part] = state.duals.count[part] == before
             if new >= self.batch or (new and start + self.batch >= len(order)):
-                self._solve_qp(task, state)  # line 8
+                self.settle(task, state)  # line 8
                 new = 0
         return total, hinge
 
-    def _solve_qp(self, task: Task, state: NSlackState) -> None:
-        """Dual ascent over the working sets, from where it stood, as precisely as is useful."""
+    def settle(self, task: Task, state: NSlackState) -> float:
+        """Dual ascent over the working sets, from where it stood, as precisely as is useful.
+
+        Returns the gap of the known outputs at the beginning, over C n.
+        """
         precision = QP_PRECISION * state.eps
+        first: float | None = None
         with task.share("qp"):
             known = np.flatnonzero(state.duals.count > 1)
             order = known
             for _ in range(QP_PASSES):
                 rule = Rule(False, tau=0.1 * precision, keep=True)
                 gap = sets.sweep(task, state, sets.shuffled(task, order), rule)
+                first = gap if first is None else first
                 if gap > precision:
                     order = known[state.visits.gap[known] > 0.1 * precision]
                 elif len(order) == len(known):
@@ -141,6 +159,7 @@ class NSlack:
         state.qps += 1
         fresh = self._fresh(state)
         state.used[fresh] = state.qps
+        return first or 0.0
 
     def _fresh(self, state: NSlackState) -> np.ndarray:
         """Slots that are free, or hold an output with a positive dual variable (n, slots)."""

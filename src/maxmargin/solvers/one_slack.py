@@ -91,9 +91,12 @@ class OneSlack:
             raise DataError("share needs a cache: mm.OneSlack(cache=5, share=...)")
         dim = task.shard.pack.dim
         model = Bundle(dim, task.N) if self.qp == "exact" else LineSearch(dim, task.N)
-        cuts = CutMaker(task, self.slots(task), self.share, self.select)
         query = model.w if self._length(task) == 1 else np.zeros(dim)
-        return OneSlackState(model, cuts, query, best=np.zeros(dim))
+        return OneSlackState(model, self.cut_maker(task), query, best=np.zeros(dim))
+
+    def cut_maker(self, task: Task) -> CutMaker:
+        """Where the cuts come from."""
+        return CutMaker(task, self.slots(task), self.share, self.select)
 
     def step_once(self, task: Task, state: OneSlackState) -> tuple[np.ndarray | None, float, float]:
         """One pass of the loop in lines 3 to 9.

@@ -78,6 +78,11 @@ class SDM:
         return sets.begin(task, power=2.0 if self.average else None)
 
     def step_once(self, task: Task, state: WorkingSets) -> tuple[np.ndarray | None, float, float]:
+        """A type-I pass and the type-II passes after it; now and then a certificate."""
+        self.ascend(task, state)
+        return sets.look(task, state, self.wanted(task, state))
+
+    def ascend(self, task: Task, state: WorkingSets) -> None:
         """A type-I pass and the type-II passes after it."""
         tau = self._tau(task, state)
         with task.share("oracle"):
@@ -89,7 +94,6 @@ class SDM:
         if state.iterations > self.first and not state.finished:
             with task.share("inner"):
                 self._work_on_known(task, state, violation)
-        return self._look(task, state)
 
     def planes(self, state: WorkingSets) -> int:
         """Dual variables that are not zero, those of the truth aside."""
@@ -114,13 +118,13 @@ class SDM:
             if self.tau is not None and state.seen["violation"] < violation / 2:  # line 37
                 break
 
-    def _look(self, task: Task, state: WorkingSets) -> tuple[np.ndarray | None, float, float]:
-        """Now and then a complete pass, for the certificate."""
+    def wanted(self, task: Task, state: WorkingSets) -> str | None:
+        """The point to certify after this iteration, if any."""
         close = state.gap <= 2 * task.tol or state.finished or task.last
         if state.iterations < state.next_look and not close:
-            return None, np.inf, sets.dual_value(task, state)
+            return None
         state.next_look = int(1.1 * state.iterations) + 1
         # The average is better for long, the last point in the end.
         often = 2 if close else 8
         averaged = self.average and not state.finished and state.looks % often != often - 1
-        return sets.look(task, state, averaged)
+        return sets.AVERAGE if averaged else sets.LAST

@@ -18,13 +18,39 @@ from ..objective import dual, primal
 from .task import Task
 
 
+class Batches:
+    """The examples in random order, a batch for each step of a pass."""
+
+    def __init__(self, task: Task):
+        self.task = task
+        self.labels = task.shard.new_labels()
+        self.parts: list[np.ndarray] = []
+
+    def shuffle(self, n_steps: int) -> None:
+        """Begin a pass."""
+        self.parts = np.array_split(self.task.random.permutation(self.task.shard.n), n_steps)
+
+    def cut(self, w: np.ndarray, step: int) -> tuple[np.ndarray, float]:
+        """The cut ``(g, l)`` of the examples of a step."""
+        shard, mode, part = self.task.shard, self.task.mode, self.parts[step]
+        shard.oracle(w, mode, self.labels, part)
+        g, loss, _ = shard.collect(w, mode, self.labels, part)
+        return g, loss
+
+    def hinge(self, w: np.ndarray) -> float:
+        """sum_i weight_i H_i(w)."""
+        shard, mode = self.task.shard, self.task.mode
+        shard.oracle(w, mode, self.labels, shard.everyone)
+        return float(shard.pack.weight @ shard.collect(w, mode, self.labels)[2])
+
+
 @dataclass
 class SubgradientState:
     """w after ``t`` steps, its average, and the losses of the planes it is made of."""
 
     w: np.ndarray
     average: np.ndarray
-    labels: np.ndarray
+    batches: Batches
     t: int = 0
     loss: float = 0.0
     passes: int = 0
@@ -57,7 +83,11 @@ class Subgradient:
     def init(self, task: Task) -> SubgradientState:
         """w = 0."""
         dim = task.shard.pack.dim
-        return SubgradientState(np.zeros(dim), np.zeros(dim), task.shard.new_labels())
+        return SubgradientState(np.zeros(dim), np.zeros(dim), self.batches(task))
+
+    def batches(self, task: Task) -> Batches:
+        """Where the cuts come from."""
+        return Batches(task)
 
     def step_once(
         self, task: Task, state: SubgradientState
@@ -66,11 +96,10 @@ class Subgradient:
         shard = task.shard
         n_steps = -(-shard.n // self._batch(task))
         with task.share("oracle"):
-            order = task.random.permutation(shard.n)
-            for part in np.array_split(order, n_steps):
+            state.batches.shuffle(n_steps)
+            for step in range(n_steps):
                 state.t += 1
-                shard.oracle(state.w, task.mode, state.labels, part)
-                g, loss, _ = shard.collect(state.w, task.mode, state.labels, part)
+                g, loss = state.batches.cut(state.w, step)
                 # w = (1 - 1/t) w + (1/t) C n_steps g
                 g *= task.C * n_steps
                 blend(state.w, g, 1.0 / state.t)
@@ -82,10 +111,8 @@ class Subgradient:
             return None, np.inf, value
         state.next_look = int(1.3 * state.passes) + 1
         with task.share("certificate"):
-            shard.oracle(state.average, task.mode, state.labels, shard.everyone)
-            hinge = shard.collect(state.average, task.mode, state.labels)[2]
-        weight = shard.pack.weight
-        return state.average, primal(state.average, float(weight @ hinge), task.C), value
+            hinge = state.batches.hinge(state.average)
+        return state.average, primal(state.average, hinge, task.C), value
 
     def planes(self, state: SubgradientState) -> int:
         """It keeps none."""

@@ -17,6 +17,10 @@ from .task import Task
 #: A working set begins with room for so many outputs, where the problem does not say how many.
 SLOTS = 8
 
+#: The points that may be certified: the last w, the average of all, or the last w once more when
+#: the pass that has just ended has not moved it.
+LAST, AVERAGE, SEEN = "last", "average", "seen"
+
 #: Neighbouring examples that are visited one after the other.
 RUN = 8
 
@@ -89,27 +93,43 @@ def sweep(
 
 
 def look(
-    task: Task, state: WorkingSets, averaged: bool = False, add: bool = True
-) -> tuple[np.ndarray, float, float]:
-    """A certificate: P at the last w or at the average, by a complete pass that changes no dual.
+    task: Task, state: WorkingSets, which: str | None, add: bool = True
+) -> tuple[np.ndarray | None, float, float]:
+    """A certificate at ``which`` point: P by a complete pass that changes no dual variable.
 
     What the oracle finds on the way joins the working sets, if ``add`` is true.
     """
+    if which is None:
+        return None, np.inf, dual_value(task, state)
+    if which == SEEN:
+        return state.w, primal(state.w, state.seen["hinge"], task.C), dual_value(task, state)
     with task.share("certificate"):
         if state.gap <= 2 * task.tol:  # the end is near, and rounding errors must not be in it
             recompute_w(task, state)
-        w = average(state) if averaged else state.w
+        w = average(state) if which == AVERAGE else state.w
         state.looks += 1
-        rule = Rule(True, least=0.0 if add else np.inf, tau=np.inf, keep=True)
-        sweep(task, state, task.shard.everyone, rule, w)
-        return w, primal(w, state.seen["hinge"], task.C), dual_value(task, state)
+        hinge = hinge_at(task, state, w, add)
+        return w, primal(w, hinge, task.C), dual_value(task, state)
+
+
+def hinge_at(task: Task, state: WorkingSets, w: np.ndarray, add: bool) -> float:
+    """sum_i weight_i H_i(w), by a pass that asks every oracle."""
+    rule = Rule(True, least=0.0 if add else np.inf, tau=np.inf, keep=True)
+    sweep(task, state, task.shard.everyone, rule, w)
+    return state.seen["hinge"]
 
 
 def average(state: WorkingSets) -> np.ndarray:
     """The average of w over all visits."""
+    behind(state)
+    state.average += state.w
+    return state.average
+
+
+def behind(state: WorkingSets) -> np.ndarray:
+    """The average of w over all visits, minus w."""
     visits = state.visits
     np.divide(visits.lag, -max(visits.clock[1], 1.0), out=state.average)
-    state.average += state.w
     return state.average
 
 
@@ -130,9 +150,13 @@ def shuffled(task: Task, examples: np.ndarray) -> np.ndarray:
 
 def dual_value(task: Task, state: WorkingSets) -> float:
     """D(alpha)."""
+    return dual(state.w, dual_loss(task, state), task.C)
+
+
+def dual_loss(task: Task, state: WorkingSets) -> float:
+    """sum_ir weight_i alpha_ir loss_ir."""
     weight = task.shard.pack.weight
-    loss = float(weight @ (state.duals.alpha * state.duals.loss).sum(axis=1))
-    return dual(state.w, loss, task.C)
+    return float(weight @ (state.duals.alpha * state.duals.loss).sum(axis=1))
 
 
 def n_planes(state: WorkingSets) -> int:

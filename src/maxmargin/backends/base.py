@@ -1,0 +1,146 @@
+"""What all backends share: how examples become shards, and shards a training problem."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import DataError
+from ..objective import check_positive
+from ..problem import KernelProblem, Pack
+from ..result import Result
+from .crew import Crew, Pool
+from .files import FileData
+from .worker import Source
+
+
+class Memory(NamedTuple):
+    """Examples that the driver has in memory; they travel to the worker."""
+
+    problem: KernelProblem
+    X: Any
+    Y: Any
+    weight: np.ndarray | None
+
+    def load(self, shared: Any) -> tuple[KernelProblem, Pack]:
+        """Pack them."""
+        return self.problem, self.problem.pack(self.X, self.Y, self.weight)
+
+
+class Backend:
+    """Where training happens; ``backend=`` of ``mm.train`` and of the estimators.
+
+    Subclasses write ``_pool``.
+    """
+
+    def __init__(
+        self, num_shards: int | None = None, sigma: float | None = None, cache: Any = None
+    ):
+        if num_shards is not None and (int(num_shards) != num_shards or num_shards < 1):
+            raise DataError(f"num_shards is an integer >= 1, got {num_shards!r}")
+        if sigma is not None and check_positive("sigma", sigma) < 1:
+            raise DataError(f"sigma is at least 1, got {sigma!r}")
+        self.num_shards = num_shards
+        self.sigma = sigma
+        self.cache = cache
+
+    def _pool(self) -> Pool:
+        """A new pool of workers."""
+        raise NotImplementedError
+
+    def _size(self, pool: Pool) -> int:
+        """The number of shards where the user has not said."""
+        return self.num_shards or 1
+
+    @contextmanager
+    def crew(
+        self, problem: KernelProblem, X: Any, Y: Any = None, weight: np.ndarray | None = None
+    ) -> Iterator[Crew]:
+        """Workers that have these examples, for as long as the context lasts."""
+        pool = self._pool()
+        try:
+            K, shared = self._size(pool), None
+            if isinstance(X, FileData):
+                sources: Sequence[Source] = X.sources(problem, K)
+                shared = pool.share(X.plan)
+            else:
+                sources = split(problem, X, Y, weight, K)
+            yield Crew(pool, problem, sources, shared, self.sigma)
+        finally:
+            pool.close()
+
+    def map(
+        self, function: Callable[..., Any], jobs: list[tuple[Any, ...]], shared: Any = None
+    ) -> list[Any]:
+        """``function(*job)`` of every job, on the workers' machines; ``shared`` comes last."""
+        pool = self._pool()
+        try:
+            common = () if shared is None else (pool.share(shared),)
+            return pool.map(function, [(*job, *common) for job in jobs])
+        finally:
+            pool.close()
+
+    def train(
+        self,
+        problem: KernelProblem,
+        X: Any,
+        Y: Any,
+        weight: Any,
+        C: float,
+        solver: Any,
+        *settings: Any,
+    ) -> Result:
+        """Train on the workers; ``settings`` are those of ``training.train_shard``."""
+        from ..solvers import get_solver
+        from ..training import train_shard
+        from .shared import distribute
+
+        with self.crew(problem, X, Y, weight) as crew:
+            shard: Any = crew
+            chosen = distribute(get_solver(solver, shard))
+            result = train_shard(shard, C, chosen, *settings)
+            result.workers = crew.report()
+        return result
+
+    def predict(self, problem: KernelProblem, X: Any, w: np.ndarray) -> list[Any]:
+        """The best output of each example, as ``problem.unpack`` gives them."""
+        outputs: list[Any] = [None] * n_examples(X)
+        with self.crew(problem, X) as crew:
+            parts = crew.call("predict", w=w)
+        for k, part in enumerate(parts):
+            outputs[k :: len(parts)] = part
+        return outputs
+
+
+def split(
+    problem: KernelProblem, X: Any, Y: Any, weight: np.ndarray | None, K: int
+) -> Sequence[Source]:
+    """Every K-th example in a shard: neighbours are often alike, and shards should be as well."""
+    n = n_examples(X)
+    if weight is not None and not all(weight[k::K].any() for k in range(min(K, n))):
+        keep = np.flatnonzero(weight)  # a shard without any weight has no average gap
+        X, Y, weight = _take(X, keep), _take(Y, keep), weight[keep]
+        n = len(keep)
+    K = max(1, min(K, n))
+    return [
+        Memory(
+            problem, X if K == 1 else X[k::K], Y if Y is None or K == 1 else Y[k::K],
+            None if weight is None else weight[k::K],
+        )
+        for k in range(K)
+    ]  # fmt: skip
+
+
+def n_examples(X: Any) -> int:
+    """Rows of a matrix, or items of a list."""
+    return X.shape[0] if hasattr(X, "shape") else len(X)
+
+
+def _take(items: Any, which: np.ndarray) -> Any:
+    """Some of the examples."""
+    if hasattr(items, "shape") or hasattr(items, "offsets"):
+        return items[which]
+    return [items[i] for i in which]

@@ -1,0 +1,220 @@
+"""Dual methods over several shards: CoCoA+ (Ma, Smith, Jaggi et al., 2015) around any of them.
+
+In a round every shard moves its own dual variables, by the iteration of SDM, BCFW or n-slack as it
+is, at a model u of w of its own. As the other shards move as well, u moves sigma' times as far as
+w(alpha) does:
+
+    u = w + sigma' C sum_ir d_alpha_ir plane_ir,    and the shard's part of the change is
+    (u - w) / sigma'
+
+whose sum over the shards is added to w. With sigma' = K, the number of shards, a round never makes
+the dual worse, whatever the data (their Lemma 4, with gamma = 1); a smaller sigma' takes longer
+steps, which are better where shards share few features. Should the dual ever become worse, sigma'
+is doubled, up to K. Whatever sigma' is, alpha stays feasible and w = w(alpha), so that every
+certificate holds. K = 1 is the method itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..objective import dual, primal
+from ..solvers import working_sets as sets
+from ..solvers.task import Task
+from .crew import Crew, WorkersLost
+from .draws import random_states
+from .vectors import Vector, total
+from .worker import Round
+
+#: Rounds in which n-slack solves the QP over all shards, at the most.
+SETTLE = 20
+
+#: The part of the tolerance to which a lost dual value must be reached again.
+REGAINED = 0.1
+
+
+@dataclass
+class CoCoAState:
+    """What the driver knows of the working sets: w and sums, never anything for each example."""
+
+    w: np.ndarray
+    sigma: float
+    loss: float = 0.0
+    n_planes: int = 0
+    iterations: int = 0
+    looks: int = 0
+    next_look: int = 3
+    gap: float = np.inf
+    finished: bool = False
+    complete: bool = True
+    eps: float = np.inf
+    wake: bool = False
+    regain: float = -np.inf
+    seen: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def recovering(self) -> bool:
+        """Whether dual variables were lost, and D is still below what it was."""
+        return self.regain > -np.inf
+
+
+@dataclass(frozen=True)
+class CoCoA:
+    """A dual method (``solver``) over the shards of a crew."""
+
+    solver: Any
+
+    @property
+    def name(self) -> str:
+        """The name of the method."""
+        return self.solver.name
+
+    def loops(self, task: Task) -> tuple[str, ...]:
+        """The loops it calls."""
+        return self.solver.loops(task)
+
+    def init(self, task: Task) -> CoCoAState:
+        """alpha is 1 at the truth everywhere, w = 0."""
+        crew = crew_of(task)
+        crew.on_replace = lambda k: self._begin(task, k, random_states(task, 2)[1])
+        for k, random in enumerate(random_states(task, crew.K)):
+            self._begin(task, k, random)
+        sigma = crew.K if crew.sigma is None else min(crew.sigma, crew.K)
+        return CoCoAState(np.zeros(crew.pack.dim), float(sigma))
+
+    def step_once(self, task: Task, state: CoCoAState) -> tuple[np.ndarray | None, float, float]:
+        """A round, and now and then a certificate."""
+        before = self._dual(task, state)
+        try:
+            with task.share("oracle"):
+                self._round(task, state, "ascend")
+            state.iterations += 1
+            self._watch(task, state, before)
+            which = self.solver.wanted(task, state)
+            w, value, D = self._look(task, state, which)
+            if w is not None and hasattr(self.solver, "settle"):
+                w = w.copy()
+                self.solver.refine(task, state, value - D)
+                self._settle(task, state)
+            return w, value, D
+        except WorkersLost:
+            self._recover(task, state, before)
+            return None, np.inf, -np.inf
+
+    def planes(self, state: CoCoAState) -> int:
+        """Dual variables that are not zero, those of the truth aside."""
+        return state.n_planes
+
+    def _begin(self, task: Task, k: int, random: Any) -> None:
+        crew = crew_of(task)
+        crew.call("begin", self.solver, task.C, task.mode, task.tol, random, who=[k])
+        crew.call("begin_duals", who=[k])
+
+    def _round(self, task: Task, state: CoCoAState, step: str) -> list[Round]:
+        """Every shard moves; w is the sum of what they have done."""
+        crew = crew_of(task)
+        controls = {name: getattr(state, name) for name in getattr(self.solver, "controls", ())}
+        rounds: list[Round] = crew.call(
+            "ascend", step, state.sigma, controls, w=state.w, again=False
+        )
+        move(state.w, [r.change for r in rounds], state.sigma)
+        state.loss = sum(r.loss for r in rounds)
+        state.n_planes = sum(r.planes for r in rounds)
+        state.gap = sum(part * r.gap for part, r in zip(crew.parts, rounds, strict=True))
+        state.finished = all(r.finished for r in rounds)
+        state.complete = all(r.complete for r in rounds)
+        state.seen = {
+            "violation": max(r.violation for r in rounds),
+            "hinge": float(sum(r.hinge for r in rounds)),
+            "added": sum(r.added for r in rounds),
+        }
+        return rounds
+
+    def _watch(self, task: Task, state: CoCoAState, before: float) -> None:
+        """Shorter steps when the dual has become worse, which those with sigma' = K never do."""
+        crew, now = crew_of(task), self._dual(task, state)
+        if now < before and state.sigma < crew.K:
+            state.sigma = min(2 * state.sigma, float(crew.K))
+        if now >= state.regain:
+            state.regain = -np.inf
+
+    def _settle(self, task: Task, state: CoCoAState) -> None:
+        """The QP over the known outputs of all shards; one shard solves it by itself."""
+        crew = crew_of(task)
+        with task.share("qp"):
+            for _ in range(1 if crew.K == 1 else SETTLE):
+                seen, gap, complete = state.seen, state.gap, state.complete
+                rounds = self._round(task, state, "settle")
+                state.seen, state.gap, state.complete = seen, gap, complete
+                left = sum(p * r.settled for p, r in zip(crew.parts, rounds, strict=True))
+                if left <= state.eps / 2:
+                    break
+
+    def _look(
+        self, task: Task, state: CoCoAState, which: str | None
+    ) -> tuple[np.ndarray | None, float, float]:
+        """A certificate, as ``working_sets.look`` makes it, from sums over the shards."""
+        crew = crew_of(task)
+        if which is None:
+            return None, np.inf, self._dual(task, state)
+        if which == sets.SEEN:
+            value = primal(state.w, state.seen["hinge"], task.C)
+            return state.w, value, self._dual(task, state)
+        with task.share("certificate"):
+            if state.gap <= 2 * task.tol:
+                self._sum_duals(task, state)
+            w, at = state.w, None
+            if which == sets.AVERAGE:
+                w = total(crew.call("behind", again=False), crew.pack.dim)
+                w += state.w
+                at = crew.share(Vector.of(w))
+            state.looks += 1
+            add = not hasattr(self.solver, "settle")
+            hinge = sum(crew.call("hinge", at, add, w=state.w, again=False))
+            return w, primal(w, hinge, task.C), self._dual(task, state)
+
+    def _sum_duals(self, task: Task, state: CoCoAState) -> None:
+        """w(alpha) from its definition."""
+        crew = crew_of(task)
+        parts = crew.call("sum_duals", again=False)
+        state.w[:] = total((v for v, _ in parts), crew.pack.dim)
+        state.loss = sum(loss for _, loss in parts)
+
+    def _recover(self, task: Task, state: CoCoAState, before: float) -> None:
+        """After a loss: the new workers' duals are at the truth, and w is what all duals give.
+
+        What was certified before still holds; only the way to the optimum is longer.
+        """
+        state.regain = max(state.regain, before - REGAINED * task.tol * task.N)
+        while True:
+            try:
+                self._sum_duals(task, state)
+                return
+            except WorkersLost:
+                continue
+
+    def _dual(self, task: Task, state: CoCoAState) -> float:
+        return dual(state.w, state.loss, task.C)
+
+
+def move(w: np.ndarray, changes: list[Vector], sigma: float) -> None:
+    """w += sum_k (u_k - w) / sigma, given u_k where it differs from w."""
+    if len(changes) == 1:
+        changes[0].set_in(w)  # the method itself, to the last bit
+        return
+    steps = []
+    for change in changes:
+        old = w if change.where is None else w[change.where]
+        steps.append(change._replace(value=(change.value - old) / sigma))
+    for step in steps:
+        step.add_to(w)
+
+
+def crew_of(task: Task) -> Crew:
+    """The workers of a distributed task."""
+    crew: Any = task.shard
+    assert isinstance(crew, Crew)
+    return crew

@@ -1,0 +1,251 @@
+"""Workers that share one training problem: to a solver they look like one shard.
+
+Nothing here depends on where the workers are; that is the business of a ``Pool``. Sums over the
+workers are made in their order, so that results do not depend on who was ready first.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from ..errors import DataError, MaxMarginError
+from ..problem import KernelProblem
+from ..result import WorkerReport
+from ..shard import warm_up_vectors
+from .vectors import Vector, changed
+from .worker import Facts, Reply, Source
+
+#: A worker that is lost so many times without one answer in between is not replaced again.
+PATIENCE = 3
+
+
+class WorkersLost(MaxMarginError):
+    """Workers have died; fresh ones, which know nothing yet, are in their places."""
+
+    def __init__(self, who: list[int]):
+        super().__init__(f"workers {who} were lost")
+        self.who = who
+
+
+class Pool(Protocol):
+    """Where the workers are."""
+
+    def start(self, sources: Sequence[Source], shared: Any) -> list[Any]:
+        """New workers; they load their examples."""
+        ...
+
+    def share(self, value: Any) -> Any:
+        """A value that goes to several workers, sent once."""
+        ...
+
+    def submit(self, member: Any, method: str, args: tuple[Any, ...], w: Any) -> Any:
+        """Begin a call of ``Worker.call``."""
+        ...
+
+    def gather(self, tickets: Sequence[Any], check: Callable[[], None]) -> list[Reply | None]:
+        """The answers to calls; None for a worker that is lost."""
+        ...
+
+    def map(self, function: Callable[..., Any], jobs: list[tuple[Any, ...]]) -> list[Any]:
+        """``function(*job)`` of every job, wherever there is room."""
+        ...
+
+    def stop(self, member: Any) -> None:
+        """End a worker, whatever it is doing."""
+        ...
+
+    def close(self) -> None:
+        """End all."""
+        ...
+
+
+class Outline(NamedTuple):
+    """What solvers ask of the packs of all workers together."""
+
+    dim: int
+    width: int
+
+
+class Loops(NamedTuple):
+    """What ``solvers.choose`` asks of the loops."""
+
+    compiled: bool
+
+
+class Crew:
+    """K workers, each with a shard.
+
+    Parameters
+    ----------
+    pool : Pool
+    problem : KernelProblem
+    sources : sequence of Source
+        Where each worker gets its examples from.
+    shared : optional
+        What the sources have in common, as ``pool.share`` gives it.
+    sigma : float, optional
+        sigma' of CoCoA+, see ``cocoa.py``.
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        problem: KernelProblem,
+        sources: Sequence[Source],
+        shared: Any = None,
+        sigma: float | None = None,
+    ):
+        self.pool, self.problem, self.sources, self.sigma = pool, problem, list(sources), sigma
+        self.shared = shared
+        self.K = len(self.sources)
+        self.check: Callable[[], None] = lambda: None
+        self.n_oracle = 0
+        self.sent_bytes = self.received_bytes = 0
+        self.busy, self.waited = np.zeros(self.K), 0.0
+        self.restarts, self._failures = [0] * self.K, [0] * self.K
+        self.on_replace: Callable[[int], None] = lambda k: None
+        self._stale: set[int] = set()
+        self._sent = np.zeros(0)
+        self.members = pool.start(self.sources, shared)
+        self._learn_facts()
+
+    def __enter__(self) -> Crew:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.pool.close()
+
+    def _learn_facts(self) -> None:
+        self.facts: list[Facts] = self.call("facts")
+        dims = {fact.dim for fact in self.facts}
+        if len(dims) > 1:
+            raise DataError(
+                f"the shards have weights of different lengths, {sorted(dims)}: all parts of the "
+                "data need the same features and labels"
+            )
+        self.n = sum(fact.n for fact in self.facts)
+        self.total_weight = float(sum(fact.total_weight for fact in self.facts))
+        self.parts = [fact.total_weight / self.total_weight for fact in self.facts]
+        self.pack = Outline(self.facts[0].dim, max(fact.width for fact in self.facts))
+        self.loops = Loops(self.facts[0].compiled)
+        self._sent = np.zeros(self.pack.dim)
+
+    def operations(self) -> float | None:
+        """About how many operations a pass of the oracle takes."""
+        known = [fact.operations for fact in self.facts if fact.operations is not None]
+        return sum(known) if len(known) == self.K else None
+
+    def warm_up(self, mode: int, names: tuple[str, ...]) -> float:
+        """Compile these loops in every worker; returns the seconds it took."""
+        start = time.perf_counter()
+        warm_up_vectors()
+        self.call("warm_up", mode, names)
+        self.busy[:] = 0.0
+        return time.perf_counter() - start
+
+    def call(
+        self,
+        method: str,
+        *args: Any,
+        w: np.ndarray | None = None,
+        who: Iterable[int] | None = None,
+        again: bool = True,
+    ) -> list[Any]:
+        """Call a method of the workers; answers in their order.
+
+        Parameters
+        ----------
+        w : array (dim,), optional
+            Makes this the workers' w first; what they have already is not sent again.
+        who : iterable of int
+            All by default.
+        again : bool
+            Repeat the call on the workers in the places of lost ones; else ``WorkersLost``.
+        """
+        everyone = list(range(self.K)) if who is None else list(who)
+        start = time.perf_counter()
+        news = self._news(w, everyone)
+        tickets = [
+            self.pool.submit(self.members[k], method, args, v)
+            for k, v in zip(everyone, news, strict=True)
+        ]
+        replies = self.pool.gather(tickets, self.check)
+        answers, seconds = {}, [0.0]
+        for k, reply in zip(everyone, replies, strict=True):
+            if reply is not None:
+                answers[k] = reply.value
+                if who is None:  # a new worker's first answers are no sign of health
+                    self._failures[k] = 0
+                self.busy[k] += reply.seconds
+                self.n_oracle += reply.n_oracle
+                self.received_bytes += _nbytes(reply.value)
+                seconds.append(reply.seconds)
+        self.waited += time.perf_counter() - start - max(seconds)
+        lost = [k for k in everyone if k not in answers]
+        self._replace(lost)
+        if lost and not again:
+            raise WorkersLost(lost)
+        if lost:
+            answers.update(zip(lost, self.call(method, *args, who=lost), strict=True))
+        return [answers[k] for k in everyone]
+
+    def share(self, value: Any) -> Any:
+        """A value that goes to all workers as an argument."""
+        self.sent_bytes += self.K * _nbytes(value)
+        return self.pool.share(value)
+
+    def report(self) -> list[WorkerReport]:
+        """How busy each worker was: a straggler shows here."""
+        return [
+            WorkerReport(k, fact.host, fact.pid, fact.n, float(self.busy[k]), self.restarts[k])
+            for k, fact in enumerate(self.facts)
+        ]
+
+    def _news(self, w: np.ndarray | None, everyone: list[int]) -> list[Any]:
+        """For each worker what is new of w, or None."""
+        stale = self._stale & set(everyone)
+        change = None
+        if w is not None:
+            change = changed(w, self._sent)
+            np.copyto(self._sent, w)
+            self._stale |= set(range(self.K)) - set(everyone)
+        new = None if change is None else self.pool.share(change)
+        full = self.pool.share(Vector.of(self._sent)) if stale else None
+        self._stale -= set(everyone)
+        if change is not None:
+            self.sent_bytes += change.nbytes * len(everyone)
+        return [full if k in stale else new for k in everyone]
+
+    def _replace(self, lost: list[int]) -> None:
+        """Fresh workers in the places of those that are lost."""
+        for k in lost:
+            self._failures[k] += 1
+            if self._failures[k] >= PATIENCE:
+                raise MaxMarginError(
+                    f"worker {k} was lost {PATIENCE} times in a row, without an answer in between: "
+                    "it may need more memory than its machine has (use more shards), or its data "
+                    "cannot be read there"
+                )
+            self.restarts[k] += 1
+            self._stale.add(k)
+            self.pool.stop(self.members[k])
+        new = self.pool.start([self.sources[k] for k in lost], self.shared) if lost else []
+        for k, member in zip(lost, new, strict=True):
+            self.members[k] = member
+        for k in lost:
+            if hasattr(self, "facts"):
+                self.facts[k] = self.call("facts", who=[k])[0]
+            self.on_replace(k)
+
+
+def _nbytes(value: Any) -> int:
+    """The bytes of the arrays in an answer."""
+    if isinstance(value, Vector):
+        return value.nbytes
+    if isinstance(value, tuple):
+        return sum(map(_nbytes, value))
+    return getattr(value, "nbytes", 0) if isinstance(value, np.ndarray) else 0

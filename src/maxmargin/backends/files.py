@@ -1,0 +1,229 @@
+"""``mm.Files``: training data that stay in their files, read by whoever works on them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import DataError
+from ..labels import as_label_array, encode_labels
+from ..problem import KernelProblem, Pack
+from ..problems.binary import Binary
+from .formats import (
+    FORMATS,
+    Layout,
+    Plan,
+    Survey,
+    digest_of,
+    read_inputs,
+    read_part,
+    survey_file,
+)
+from .packed import examples_of, read_packed, write_packed
+from .sources import find_paths
+
+_SUFFIXES = {
+    ".svmlight": "svmlight", ".svm": "svmlight", ".hmm": "hmm", ".conll": "conll", ".npz": "npz",
+}  # fmt: skip
+
+
+class Files:
+    """Data files, in place of ``X, Y`` of ``fit`` and of ``mm.train``.
+
+    The workers of a backend read them; nothing but labels, names of features and counts passes
+    through the driver. Each file is read twice in the first run: once to agree on labels and
+    features, once to pack its examples into arrays on disk, which later runs map into memory.
+
+    Parameters
+    ----------
+    paths : str, path or list of these
+        Files or patterns such as ``"data/part-*.txt"``, or addresses that fsspec knows, such as
+        ``"s3://bucket/part-*.txt"``. Files are the units that are given to shards: there should be
+        a few for each, none larger than what a worker can hold in memory.
+    format : {"svmlight", "hmm", "conll", "npz"}, optional
+        By default from the ending of the first file's name. An npz file holds ``X`` (or ``data``,
+        ``indices``, ``indptr`` and ``shape`` of a CSR matrix) and ``y``; ``offsets``, where
+        sequences of rows begin, for chains; and ``weight``, if examples have weights.
+    label : int
+        The column with the labels in CoNLL files.
+    template : str, optional
+        Makes features of the columns of CoNLL files, where the estimator has no template.
+    cache : path, optional
+        Directory of the packed shards; by default that of the backend, else ``maxmargin`` in the
+        user's cache directory.
+
+    Examples
+    --------
+    >>> mm.ChainSVC(template="default").fit(mm.Files("part-*.txt", "conll"))  # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        paths: Any,
+        format: str | None = None,
+        *,
+        label: int = -1,
+        template: Any = None,
+        cache: Any = None,
+    ):
+        several = paths if isinstance(paths, list | tuple) else [paths]
+        self.paths = [os.fspath(path) for path in several]
+        if not self.paths:
+            raise DataError("Files needs at least one path")
+        self.format = self._guess() if format is None else format
+        if self.format not in FORMATS:
+            raise DataError(f"format is one of {', '.join(FORMATS)}, got {self.format!r}")
+        self.label = label
+        self.template = template
+        self.cache = None if cache is None else os.fspath(cache)
+
+    def __repr__(self) -> str:
+        return f"Files({self.paths!r}, {self.format!r})"
+
+    def layout(self, template: Any = None) -> Layout:
+        """How a file is read."""
+        template = self.template if template is None else template
+        if template is not None and self.format == "conll":
+            from ..features import Template
+
+            template = Template(template).text
+        return Layout(self.format, self.label, template)
+
+    def _guess(self) -> str:
+        endings = Path(self.paths[0]).suffixes
+        for ending in reversed(endings):
+            if ending in _SUFFIXES:
+                return _SUFFIXES[ending]
+        raise DataError(
+            f"the name does not say the format: give format=, one of {', '.join(FORMATS)}",
+            path=self.paths[0],
+        )
+
+
+class FileData:
+    """Files whose labels and features are agreed: ready to become shards.
+
+    Parameters
+    ----------
+    files : Files
+    backend : Backend, optional
+        Whose workers read them.
+    template : optional
+        Of the features of CoNLL files.
+    """
+
+    def __init__(self, files: Files, backend: Any = None, template: Any = None):
+        found = find_paths(files.paths)
+        self.paths, self.sizes = [path for path, _ in found], [size for _, size in found]
+        layout = files.layout(template)
+        self.cache = files.cache or (None if backend is None else backend.cache) or default_cache()
+        jobs = [(path, layout, self.cache) for path in self.paths]
+        if backend is None:
+            self.surveys = [survey_file(*job) for job in jobs]
+        else:
+            self.surveys = backend.map(survey_file, jobs)
+        self.n = sum(survey.n for survey in self.surveys)
+        self.plan, self.counts = agree(self.surveys, layout, self.paths)
+        self.classes = as_classes(self.plan.classes)
+        self.class_weight: np.ndarray | None = None
+
+    def sources(self, problem: KernelProblem, K: int) -> list[FileSource]:
+        """K shards of about the same size; fewer if there are fewer files."""
+        targets = np.arange(len(self.classes))
+        if isinstance(problem, Binary):
+            if len(targets) != 2:
+                raise DataError(f"the files have {len(targets)} different labels, not two")
+            targets = 2 * targets - 1
+        return [
+            FileSource(
+                problem, [self.paths[f] for f in part],
+                [self.surveys[f].digest for f in part], self.cache, targets, self.class_weight,
+            )
+            for part in balance(self.sizes, K)
+        ]  # fmt: skip
+
+    def pack(self, problem: KernelProblem) -> Pack:
+        """All of it as one shard, in this process."""
+        return self.sources(problem, 1)[0].load(self.plan)[1]
+
+
+class FileSource(NamedTuple):
+    """The files of one shard."""
+
+    problem: KernelProblem
+    paths: list[str]
+    digests: list[str]
+    cache: str
+    targets: np.ndarray
+    class_weight: np.ndarray | None
+
+    def load(self, plan: Plan) -> tuple[KernelProblem, Pack]:
+        """Map the packed shard into memory; pack it first if nobody has."""
+        place = Path(self.cache) / f"shard-{digest_of([plan.key(), self.digests])}"
+        if not (place / "meta.json").exists():
+            write_packed(place, (read_part(path, plan) for path in self.paths), plan.n_features)
+        part = read_packed(place)
+        weight = np.asarray(part.weight)
+        if self.class_weight is not None:
+            weight = weight * self.class_weight[part.codes]
+        X, Y = examples_of(part)
+        if part.offsets is None:
+            Y = self.targets[part.codes]
+        elif hasattr(self.problem, "allowed"):
+            from ..transitions import check_gold
+
+            check_gold(self.problem.allowed, X, part.codes, as_classes(plan.classes))
+        return self.problem, self.problem.pack(X, Y, weight)
+
+
+def agree(surveys: list[Survey], layout: Layout, paths: list[str]) -> tuple[Plan, np.ndarray]:
+    """One number for each label and one column for each feature; and how often each label is."""
+    labels: dict[Any, int] = {}
+    names: dict[str, int] = {}
+    for survey in surveys:
+        for label, count in survey.labels:
+            labels[label] = labels.get(label, 0) + count
+        for name, count in zip(survey.names or (), survey.counts or (), strict=True):
+            names[name] = names.get(name, 0) + count
+    templates = {survey.template for survey in surveys}
+    if len(templates) > 1:
+        raise DataError("the files do not all have the same number of columns", path=paths[0])
+    # The most frequent features first, as ``features.Extractor`` has them.
+    ordered = sorted(names, key=lambda name: -names[name]) if layout.format == "conll" else None
+    n_features = max(survey.n_features for survey in surveys)
+    classes = encode_labels(as_label_array(list(labels)))[0].tolist()
+    plan = Plan(
+        layout, classes, n_features if ordered is None else len(ordered), ordered, templates.pop()
+    )
+    return plan, np.array([labels[label] for label in classes])
+
+
+def as_classes(labels: list[Any]) -> np.ndarray:
+    """The labels as ``classes_`` of an estimator."""
+    return encode_labels(as_label_array(labels))[0]
+
+
+def predict_file(path: str, layout: Layout, estimator: Any) -> Any:
+    """The predictions of an estimator for one file."""
+    return estimator.predict(read_inputs(path, layout, estimator.n_features_in_))
+
+
+def balance(sizes: list[int], K: int) -> list[list[int]]:
+    """The files of at most K shards: the largest first, each to the shard that has least."""
+    K = max(1, min(K, len(sizes)))
+    parts: list[list[int]] = [[] for _ in range(K)]
+    loads = [0] * K
+    for f in sorted(range(len(sizes)), key=lambda f: -sizes[f]):
+        k = loads.index(min(loads))
+        parts[k].append(f)
+        loads[k] += max(sizes[f], 1)
+    return [sorted(part) for part in parts]
+
+
+def default_cache() -> str:
+    """Of the user."""
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return os.path.join(base, "maxmargin")

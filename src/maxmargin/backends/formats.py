@@ -1,0 +1,175 @@
+"""Reading one file of a data set: its labels and features first, its examples when all agree."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import DataError
+from ..features import Extractor
+from ..io.conll import read_conll
+from ..io.hmm import read_hmm
+from ..io.svmlight import read_examples
+from ..sequences import Sequences
+from .packed import Part
+from .sources import open_path, read_bytes_hash
+
+FORMATS = ("svmlight", "hmm", "conll", "npz")
+
+
+class Layout(NamedTuple):
+    """What must be known to read a file, before anything is agreed."""
+
+    format: str
+    label: int
+    template: str | None
+
+
+class Survey(NamedTuple):
+    """What the first pass finds in a file.
+
+    ``labels`` are the labels with their counts, ``names`` those of the features (CoNLL only).
+    """
+
+    digest: str
+    n: int
+    n_features: int
+    labels: list[tuple[Any, int]]
+    names: list[str] | None
+    counts: list[int] | None
+    template: str | None
+
+
+class Plan(NamedTuple):
+    """What all files have agreed on: the number of each label, and the column of each feature."""
+
+    layout: Layout
+    classes: list[Any]
+    n_features: int
+    names: list[str] | None
+    template: str | None
+
+    def key(self) -> str:
+        """A digest."""
+        return digest_of([list(self.layout), repr(self.classes), self.n_features, self.names])
+
+
+def digest_of(value: Any) -> str:
+    """A digest of what JSON can hold."""
+    return hashlib.blake2b(json.dumps(value).encode(), digest_size=16).hexdigest()
+
+
+def survey_file(path: str, layout: Layout, cache: str | None) -> Survey:
+    """The first pass over a file; what is known of the same content is not found out again."""
+    digest = read_bytes_hash(path)
+    place = None if cache is None else Path(cache) / f"survey-{digest_of([digest, *layout])}.json"
+    if place is not None and place.exists():
+        known = json.loads(place.read_text())
+        return Survey(**known | {"labels": [(a, b) for a, b in known["labels"]]})
+    found = _survey(path, layout, digest)
+    if place is not None:
+        from ..io.atomic import write_lines_atomic
+
+        place.parent.mkdir(parents=True, exist_ok=True)
+        write_lines_atomic(place, [json.dumps(found._asdict())])
+    return found
+
+
+def _survey(path: str, layout: Layout, digest: str) -> Survey:
+    names = counts = template = None
+    if layout.format == "conll":
+        rows, tags = _read_rows(path, layout)
+        if layout.template is None:
+            raise DataError("CoNLL files need a template: ChainSVC(template='default')", path=path)
+        extractor = Extractor(layout.template)
+        X = extractor.fit_transform(rows)
+        names, template = extractor.names_, extractor.template_.text
+        counts = np.bincount(X.matrix.indices, minlength=len(names)).tolist()
+        labels = Counter(tag for sequence in tags for tag in sequence)
+        n, n_features = len(X), len(names)
+    else:
+        matrix, y, offsets, _ = _read_numbers(path, layout, None)
+        values, number = np.unique(y, return_counts=True)
+        labels = dict(zip(values.tolist(), number.tolist(), strict=True))
+        n = matrix.shape[0] if offsets is None else len(offsets) - 1
+        n_features = matrix.shape[1]
+    return Survey(digest, n, n_features, list(labels.items()), names, counts, template)
+
+
+def read_part(path: str, plan: Plan) -> Part:
+    """The examples of a file, in the columns and class numbers that were agreed."""
+    number = {label: k for k, label in enumerate(plan.classes)}
+    if plan.layout.format == "conll":
+        rows, tags = _read_rows(path, plan.layout)
+        assert plan.template is not None and plan.names is not None
+        X = Extractor.from_names(plan.template, plan.names).transform(rows)
+        codes = [number[tag] for sequence in tags for tag in sequence]
+        return Part(X.matrix, np.array(codes, np.int32), X.offsets, None)
+    matrix, y, offsets, weight = _read_numbers(path, plan.layout, plan.n_features)
+    codes = np.array([number[label] for label in y.tolist()], np.int32)
+    return Part(matrix, codes, offsets, weight)
+
+
+def read_inputs(path: str, layout: Layout, n_features: int) -> Any:
+    """X of a file that is to be predicted; its labels, if it has any, are not looked at."""
+    if layout.format == "conll":
+        return _read_rows(path, layout)[0]
+    matrix, _, offsets, _ = _read_numbers(path, layout, n_features)
+    return matrix if offsets is None else Sequences(matrix, offsets)
+
+
+def _read_rows(path: str, layout: Layout) -> tuple[Any, list[list[str]]]:
+    with open_path(path) as stream:
+        rows, tags = read_conll(stream, layout.label)
+    assert tags is not None
+    return rows, tags
+
+
+def _read_numbers(
+    path: str, layout: Layout, n_features: int | None
+) -> tuple[Any, np.ndarray, np.ndarray | None, np.ndarray | None]:
+    """``(matrix, labels, offsets, weight)`` of a file without names."""
+    with open_path(path) as stream:
+        if layout.format == "svmlight":
+            found = read_examples(stream, n_features, drop_unseen=n_features is not None)
+            return found.X, found.y, None, found.cost
+        if layout.format == "hmm":
+            X, Y = read_hmm(stream, n_features, unknown=n_features is not None)
+            return X.matrix, np.array([tag for tags in Y for tag in tags]), X.offsets, None
+        return _read_npz(stream, path, n_features)
+
+
+def _read_npz(
+    stream: Any, path: str, n_features: int | None
+) -> tuple[Any, np.ndarray, np.ndarray | None, np.ndarray | None]:
+    """X, or data, indices, indptr and shape of a CSR matrix; y; offsets and weight if wanted."""
+    import scipy.sparse as sp
+
+    try:
+        with np.load(stream, allow_pickle=False) as file:
+            arrays = dict(file)
+    except (ValueError, OSError, EOFError) as error:
+        raise DataError(f"is no npz file of plain arrays: {error}", path=path) from error
+    if "X" in arrays:
+        matrix: Any = arrays["X"]
+    elif {"data", "indices", "indptr", "shape"} <= set(arrays):
+        csr = arrays["data"], arrays["indices"], arrays["indptr"]
+        matrix = sp.csr_matrix(csr, shape=tuple(arrays["shape"]))
+    else:
+        raise DataError(
+            "holds neither X nor the arrays data, indices, indptr and shape of a CSR matrix", path
+        )
+    if "y" not in arrays or len(arrays["y"]) != matrix.shape[0]:
+        raise DataError(f"needs labels y, one for each of its {matrix.shape[0]} rows", path=path)
+    if n_features is not None and matrix.shape[1] != n_features:
+        if matrix.shape[1] > n_features or not sp.issparse(matrix):
+            raise DataError(f"has {matrix.shape[1]} features, expected {n_features}", path=path)
+        matrix = sp.csr_matrix(
+            (matrix.data, matrix.indices, matrix.indptr), (matrix.shape[0], n_features)
+        )
+    return matrix, arrays["y"], arrays.get("offsets"), arrays.get("weight")

@@ -1,0 +1,147 @@
+"""Examples on disk, as arrays that are mapped into memory: a restart parses nothing.
+
+A packed shard is a directory of ``.npy`` files and a ``meta.json``. It is written beside its place
+and renamed when complete, so that half of one is never seen.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import DataError
+from ..sequences import Sequences
+
+
+class Part(NamedTuple):
+    """The examples of one file: rows of a matrix, class numbers, and weights if there are any.
+
+    ``offsets`` is None where each row is an example of its own, else where sequences of rows begin.
+    """
+
+    matrix: Any
+    codes: np.ndarray
+    offsets: np.ndarray | None
+    weight: np.ndarray | None
+
+
+class Growing:
+    """A one-dimensional ``.npy`` file that is written piece by piece."""
+
+    def __init__(self, path: Path, dtype: Any):
+        self.file = open(path, "wb")  # noqa: SIM115 - closed by close()
+        self.dtype, self.n = np.dtype(dtype), 0
+        self._header()
+        self.start = self.file.tell()
+
+    def add(self, values: np.ndarray) -> None:
+        """Append."""
+        np.ascontiguousarray(values, self.dtype).tofile(self.file)
+        self.n += len(values)
+
+    def close(self) -> None:
+        """Write the header again, now that the length is known: numpy leaves room for it."""
+        self.file.seek(0)
+        self._header()
+        assert self.file.tell() == self.start
+        self.file.close()
+
+    def _header(self) -> None:
+        shape = {"descr": self.dtype.str, "fortran_order": False, "shape": (self.n,)}
+        np.lib.format.write_array_header_1_0(self.file, shape)
+
+
+def write_packed(place: Path, parts: Iterable[Part], n_features: int) -> None:
+    """Write a packed shard; of ``parts`` only one is in memory at a time."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix=f".{place.name}-", dir=place.parent))
+    try:
+        _write(folder, parts, n_features)
+        try:
+            os.rename(folder, place)
+        except OSError:  # somebody else has written the same shard
+            if not (place / "meta.json").exists():
+                raise
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _write(folder: Path, parts: Iterable[Part], n_features: int) -> None:
+    import scipy.sparse as sp
+
+    arrays: dict[str, Growing] = {}
+
+    def add(name: str, values: np.ndarray, dtype: Any) -> None:
+        if name not in arrays:
+            arrays[name] = Growing(folder / f"{name}.npy", dtype)
+        arrays[name].add(values)
+
+    meta: dict[str, Any] = {"n_features": n_features, "dense": False, "sequences": False}
+    entries = rows = 0
+    add("indptr", np.zeros(1), np.int64)
+    add("offsets", np.zeros(1), np.int64)
+    for part in parts:
+        dense = not sp.issparse(part.matrix)
+        if rows and (dense != meta["dense"] or (part.offsets is not None) != meta["sequences"]):
+            raise DataError("some files hold dense rows or sequences and some do not")
+        meta |= {"dense": dense, "sequences": part.offsets is not None}
+        matrix = np.ascontiguousarray(part.matrix) if dense else part.matrix.tocsr()
+        if not dense:
+            matrix.sort_indices()
+            add("indices", matrix.indices, np.int32)
+            add("indptr", matrix.indptr[1:] + entries, np.int64)
+            entries += matrix.nnz
+        values = matrix.reshape(-1) if dense else matrix.data
+        add("values", values, np.float32 if values.dtype == np.float32 else np.float64)
+        add("codes", part.codes, np.int32)
+        add("weight", np.ones(_n(part)) if part.weight is None else part.weight, np.float64)
+        if part.offsets is not None:
+            add("offsets", part.offsets[1:] + rows, np.int64)
+        rows += matrix.shape[0]
+    for array in arrays.values():
+        array.close()
+    meta["rows"] = rows
+    (folder / "meta.json").write_text(json.dumps(meta))
+
+
+def _n(part: Part) -> int:
+    """Number of examples."""
+    return part.matrix.shape[0] if part.offsets is None else len(part.offsets) - 1
+
+
+def read_packed(place: Path) -> Part:
+    """Map a packed shard into memory; nothing is read before it is used."""
+    import scipy.sparse as sp
+
+    meta = json.loads((place / "meta.json").read_text())
+    shape = (meta["rows"], meta["n_features"])
+
+    def mapped(name: str) -> np.ndarray:
+        path = place / f"{name}.npy"
+        header = path.stat().st_size
+        array = np.load(path, mmap_mode="r" if header > 128 else None)
+        return np.asarray(array)
+
+    if meta["dense"]:
+        matrix: Any = mapped("values").reshape(shape)
+    else:
+        arrays = mapped("values"), mapped("indices"), mapped("indptr")
+        matrix = sp.csr_matrix(arrays, shape=shape, copy=False)
+        matrix.has_sorted_indices = True
+    offsets = mapped("offsets") if meta["sequences"] else None
+    return Part(matrix, mapped("codes"), offsets, mapped("weight"))
+
+
+def examples_of(part: Part) -> tuple[Any, Any]:
+    """X and class numbers as problems take them."""
+    if part.offsets is None:
+        return part.matrix, part.codes
+    X = Sequences(part.matrix, part.offsets)
+    return X, np.split(part.codes, part.offsets[1:-1])

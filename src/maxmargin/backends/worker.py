@@ -1,0 +1,212 @@
+"""What happens beside the examples: one shard, the solver's state of it, and its own copy of w.
+
+A worker lives in a process of its own, in an actor on another machine or, for tests, in this
+process. It knows nothing of the others.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from collections.abc import Iterator
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from ..problem import PREDICT, KernelProblem, Pack
+from ..shard import Shard
+from ..solvers import working_sets as sets
+from ..solvers.cuts import Cut
+from ..solvers.task import Task
+from .vectors import Vector, changed
+
+
+class Source(Protocol):
+    """Where a worker gets its examples from."""
+
+    def load(self, shared: Any) -> tuple[KernelProblem, Pack]:
+        """The problem and the packed examples; called where they are needed.
+
+        ``shared`` is what all sources have in common.
+        """
+        ...
+
+
+class Facts(NamedTuple):
+    """What others must know of a shard."""
+
+    n: int
+    total_weight: float
+    dim: int
+    width: int
+    operations: float | None
+    compiled: bool
+    pid: int
+    host: str
+
+
+class Reply(NamedTuple):
+    """An answer, the seconds it took, and the calls of the oracle that were made for it."""
+
+    value: Any
+    seconds: float
+    n_oracle: int
+
+
+class Round(NamedTuple):
+    """What a worker tells after it has moved its dual variables.
+
+    ``change`` is what w has become where it was changed, by the local model of it.
+    """
+
+    change: Vector
+    gap: float
+    violation: float
+    hinge: float
+    added: float
+    loss: float
+    planes: int
+    finished: bool
+    complete: bool
+    settled: float
+
+
+class Worker:
+    """One shard, and what a solver keeps of it."""
+
+    def __init__(self, source: Source, shared: Any = None, n_jobs: int = 1):
+        problem, pack = source.load(shared)
+        self.shard = Shard(problem, pack, n_jobs)
+        self.w = np.zeros(pack.dim)
+        self.sigma = 1.0
+
+    def call(self, method: str, args: tuple[Any, ...], w: Vector | None = None) -> Reply:
+        """Receive what is new of w, and answer."""
+        start, before = time.perf_counter(), self.shard.n_oracle
+        if w is not None:
+            w.set_in(self.w)
+        value = getattr(self, method)(*args)
+        return Reply(value, time.perf_counter() - start, self.shard.n_oracle - before)
+
+    def facts(self) -> Facts:
+        """Who is here, with how much work."""
+        shard = self.shard
+        return Facts(
+            shard.n, shard.total_weight, shard.pack.dim, shard.pack.width, shard.operations(),
+            shard.loops.compiled, os.getpid(), socket.gethostname(),
+        )  # fmt: skip
+
+    def warm_up(self, mode: int, names: tuple[str, ...]) -> float:
+        """Compile these loops."""
+        return self.shard.warm_up(mode, names)
+
+    def begin(self, solver: Any, C: float, mode: int, tol: float, random: Any) -> None:
+        """The state of a solver before its first iteration; ``random`` is that of a RandomState."""
+        generator = np.random.RandomState()
+        generator.set_state(random)
+        self.solver, self.C = solver, C
+        self.task = Task(self.shard, C, mode, tol, generator)
+        self.sigma = 1.0
+
+    def predict(self) -> Any:
+        """The best outputs at w."""
+        pack = self.shard.pack
+        labels = np.empty(len(pack.truth), pack.truth.dtype)
+        self.shard.oracle(self.w, PREDICT, labels, self.shard.everyone)
+        return self.shard.problem.unpack(pack, labels)
+
+    # One-slack
+
+    def begin_cuts(self) -> None:
+        """Empty caches."""
+        self.maker = self.solver.cut_maker(self.task)
+        self.attempts: Iterator[Cut] | None = None
+
+    def next_cut(self, first: bool) -> tuple[Vector, float, float, bool]:
+        """The next attempt at a cut at w, of these examples alone; the first for who is new."""
+        if first or self.attempts is None:
+            self.attempts = self.maker.attempts(self.w)
+            self.cut: Cut | None = None
+        self.cut = next(self.attempts, self.cut)
+        assert self.cut is not None
+        plane = Vector(len(self.w), *self.cut.plane)
+        return plane, self.cut.loss, self.cut.hinge, self.cut.complete
+
+    # Subgradient
+
+    def begin_batches(self) -> None:
+        """No pass has begun."""
+        self.batches = self.solver.batches(self.task)
+
+    def shuffle(self, n_steps: int, random: Any) -> Any:
+        """Begin a pass; ``random``, if given, is where the random numbers continue from."""
+        if random is not None:
+            self.task.random.set_state(random)
+        random = self.task.random.get_state()
+        self.batches.shuffle(n_steps)
+        return random
+
+    def batch_cut(self, step: int) -> tuple[Vector, float]:
+        """The cut of this shard's part of a batch."""
+        g, loss = self.batches.cut(self.w, step)
+        return Vector.of(g), loss
+
+    def batch_hinge(self, at: Vector) -> float:
+        """sum_i weight_i H_i at another point than w."""
+        return self.batches.hinge(self._dense(at))
+
+    # Dual methods: CoCoA+
+
+    def begin_duals(self) -> None:
+        """alpha is 1 at the truth."""
+        self.state = self.solver.init(self.task)
+
+    def ascend(self, step: str, sigma: float, controls: dict[str, Any]) -> Round:
+        """Move the dual variables, by the solver's ``step``, at a model of w of this shard's own.
+
+        The model moves ``sigma`` times as far as w(alpha) does, for the others move too.
+        """
+        task, state = self.task, self.state
+        if sigma != self.sigma:  # the steps in the average are those of the model
+            np.multiply(state.visits.lag, sigma / self.sigma, out=state.visits.lag)
+        self.sigma = sigma
+        for name, value in controls.items():
+            setattr(state, name, value)
+        np.copyto(state.w, self.w)
+        task.C = sigma * self.C
+        settled = getattr(self.solver, step)(task, state)
+        task.C = self.C
+        return Round(
+            change=changed(state.w, self.w),
+            gap=state.gap,
+            violation=state.seen.get("violation", 0.0),
+            hinge=state.seen.get("hinge", 0.0),
+            added=state.seen.get("added", 0.0),
+            loss=sets.dual_loss(task, state),
+            planes=self.solver.planes(state),
+            finished=state.finished,
+            complete=getattr(state, "complete", True),
+            settled=0.0 if settled is None else settled,
+        )
+
+    def sum_duals(self) -> tuple[Vector, float]:
+        """This shard's part of w(alpha), and of the losses in D."""
+        w = np.zeros(self.shard.pack.dim)
+        self.shard.sum_duals(self.C, self.task.mode, self.state.duals, w)
+        return Vector.of(w), sets.dual_loss(self.task, self.state)
+
+    def behind(self) -> Vector:
+        """How far the average of this shard's part of w is from its last value."""
+        return Vector.of(sets.behind(self.state) / self.sigma)
+
+    def hinge(self, at: Vector | None, add: bool) -> float:
+        """sum_i weight_i H_i at w, or at another point."""
+        w = self.w if at is None else self._dense(at)
+        return float(sets.hinge_at(self.task, self.state, w, add))
+
+    def _dense(self, v: Vector) -> np.ndarray:
+        """An array of our own: what other processes share with us is read-only, another type."""
+        w = np.zeros(v.dim)
+        v.add_to(w)
+        return w
