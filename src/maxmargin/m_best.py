@@ -48,6 +48,18 @@ class Asker:
         self.score = np.zeros((shard.n, m))
         self.exact = shard.problem.kernels.m_best is not None
 
+    def warm_up(self, mode: int) -> None:
+        """Compile (or load) the loops by treating no example."""
+        shard, nobody, nothing = self.shard, self.shard.everyone[:0], np.zeros(1)
+        self.ask(nothing, mode, 0.0, nobody)
+        margin, cache = np.zeros((0, self.m)), shard.new_cache(0)
+        args = (shard.pack, nothing, self.m, nobody, self.outputs, margin, shard.scratch)
+        self.loops.measure(*args)
+        self.loops.sum(
+            shard.pack, mode, self.m, nobody, self.outputs, margin, nothing, shard.scratch
+        )
+        self.loops.keep(shard.pack, self.m, nobody, self.outputs, cache, 0)
+
     def ask(self, w: np.ndarray, mode: int, diversity: float, order: np.ndarray) -> None:
         """Fill ``outputs`` for the examples of ``order``."""
         shard, m = self.shard, self.m
@@ -63,17 +75,24 @@ class Asker:
                 scratch, np.empty(work),
             )  # fmt: skip
 
+        if len(order) == 0:
+            some(order)  # only to compile
         shard._run(some, order, shard.n_jobs)
         if mode != PREDICT:
             shard.n_oracle += int(self.outputs.count[order].sum())
 
-    def take(self, slot: np.ndarray | int, labels: np.ndarray) -> None:
+    def take(
+        self, slot: np.ndarray | int, labels: np.ndarray, order: np.ndarray | None = None
+    ) -> None:
         """labels_i = output number ``slot`` of example i, or the first where it has no such."""
         pack, counts = self.shard.pack, self.outputs.count
-        slot = np.where(np.broadcast_to(slot, (pack.n,)) < counts, slot, 0)
-        lengths = np.diff(pack.offsets)
-        start = (self.m - 1) * pack.offsets[:-1] + slot * lengths
-        labels[:] = self.outputs.labels[np.repeat(start, lengths) + np.arange(len(labels))]
+        order = self.shard.everyone if order is None else order
+        slot = np.broadcast_to(slot, (pack.n,))[order]
+        slot = np.where(slot < counts[order], slot, 0)
+        first, lengths = pack.offsets[order], np.diff(pack.offsets)[order]
+        within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        source = np.repeat(self.m * first + slot * lengths, lengths) + within
+        labels[np.repeat(first, lengths) + within] = self.outputs.labels[source]
 
     def measure(self, v: np.ndarray) -> np.ndarray:
         """<v, psi_i(y)> (n, m) of all outputs, 0 where there is none; sets their losses as well."""

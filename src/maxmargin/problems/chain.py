@@ -331,9 +331,9 @@ class Chain(KernelProblem):
         return size
 
     def m_best_work(self, pack: Pack, mode: int, m: int) -> int:
-        """Beside the scores, lists of m + 1 beginnings for each token and label."""
+        """Beside the scores, lists of up to m + 1 beginnings for each token and label."""
         K, longest = self.n_classes, int(np.diff(pack.offsets).max(initial=0))
-        lists = 2 * longest * K * (m + 1) + K + 2 * (m + 1) + longest
+        lists = 2 * (longest * K + 1) * (m + 2) + 2 * longest + K
         return max(self.work(pack, mode), K * K + 2 * K + 2 * longest * K + lists)
 
     def truth_features(self, pack: Pack) -> np.ndarray:

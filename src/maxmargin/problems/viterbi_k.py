@@ -1,7 +1,8 @@
 """The m best sequences of a chain from its scores, and diverse ones.
 
-Scores are laid out as in ``viterbi.py``. A list of the ``depth`` best beginnings is kept for each
-token and label, and the next list is merged from those before it.
+Scores are laid out as in ``viterbi.py``. The best beginning is known for each token and label, and
+further ones are found only where they are needed, so that the m best sequences cost little more
+than the best one.
 """
 
 from __future__ import annotations
@@ -9,66 +10,119 @@ from __future__ import annotations
 import numpy as np
 from numba.extending import register_jitable
 
-from .viterbi import viterbi
+from .viterbi import advance, viterbi
 
 
 @register_jitable
-def list_paths(s, T, K, L, depth, work):
-    """Fill ``work`` with the lists of the best beginnings; ``trace_path`` reads it.
+def open_lists(s, T, K, L, depth, work):
+    """Prepare lists of the best beginnings, of which ``next_rank`` computes what is needed.
 
-    ``work`` holds ``best[t, b, r]``, the r-th highest score of the first t + 1 labels that end in
-    b, the same amount of places ``a * depth + q`` that it came from, and K heads of lists.
+    The lists belong to states: state t*K + b stands for the first t + 1 labels, the last of them b,
+    and state L*K for whole sequences. ``work`` holds: the score of the best beginning of each state
+    (``best``), those of up to ``depth`` others, the place ``a * depth + q`` that each came from
+    (the q-th of label a before it), how many are known, and room for one number a label and one a
+    token.
     """
-    size = K * depth
-    best, back = work[: L * size], work[L * size : 2 * L * size]
-    heads = work[2 * L * size : 2 * L * size + K]
-    for e in range(size):
-        best[e] = -np.inf
+    best, known = work[: L * K], work[L * K : 2 * L * K + 1]
     for b in range(K):
-        best[b * depth] = s[b] + T[K * K + b]
+        best[b] = s[b] + T[K * K + b]
     for t in range(1, L):
-        before, now = best[(t - 1) * size : t * size], best[t * size : t * size + size]
-        places = back[t * size : t * size + size]
+        now = best[t * K : t * K + K]
+        advance(best[(t - 1) * K : t * K], T, K, now)
         for b in range(K):
-            merge(before, T[b : K * K : K], s[t * K + b], K, depth, heads,
-                  now[b * depth : b * depth + depth], places[b * depth : b * depth + depth])  # fmt: skip
+            now[b] += s[t * K + b]
+    for state in range(L * K):
+        known[state] = 1
+    known[L * K] = 0
 
 
 @register_jitable
-def merge(lists, gain, score, K, depth, heads, top, place):
-    """top[r] = the r-th highest of lists[a, q] + gain[a] + score, and place[r] = a * depth + q."""
+def next_rank(s, T, K, L, depth, work):
+    """The score of the next best sequence, -inf when there are no more.
+
+    To know the next of a state, one must know the next of that state before it from which the last
+    one came, and of no other: from the end backwards these form a chain (the recursive enumeration
+    of Jimenez and Marzal). Each costs K steps.
+    """
+    size = (L * K + 1) * depth
+    best, known = work[: L * K], work[L * K : 2 * L * K + 1]
+    score, back = work[2 * L * K + 1 : 2 * L * K + 1 + size], work[2 * L * K + 1 + size :]
+    path, heads = back[size : size + L + 1], back[size + L + 1 : size + L + 1 + K]
+    t, b = L, 0
+    while True:
+        path[t] = b
+        state = t * K + b
+        rank = int(known[state])
+        if t == 0 or rank == 0:
+            break
+        if rank == 1 and t < L:
+            back[state * depth] = first_place(best, T, K, t, b, depth)
+        last = best[state] if rank == 1 and t < L else score[state * depth + rank - 1]
+        if last == -np.inf:
+            break
+        place = int(back[state * depth + rank - 1])
+        if known[(t - 1) * K + place // depth] > place % depth + 1:
+            break
+        t, b = t - 1, place // depth
+    while True:
+        b = int(path[t])
+        extend(s, T, K, L, depth, t, b, best, known, score, back, heads)
+        if t == L:
+            break
+        t += 1
+    return score[L * K * depth + int(known[L * K]) - 1]
+
+
+@register_jitable
+def first_place(best, T, K, t, b, depth):
+    """Where the best beginning of a state came from."""
+    before = best[(t - 1) * K : t * K]
+    highest, where = -np.inf, 0
     for a in range(K):
-        heads[a] = 0
-    for r in range(depth):
-        highest, where = -np.inf, -1
+        if before[a] + T[a * K + b] > highest:
+            highest, where = before[a] + T[a * K + b], a
+    return where * depth
+
+
+@register_jitable
+def extend(s, T, K, L, depth, t, b, best, known, score, back, heads):
+    """Append the next best beginning to the list of a state."""
+    state = t * K + b
+    rank = int(known[state])
+    known[state] = rank + 1
+    highest, where = -np.inf, -1
+    if t > 0:
         for a in range(K):
-            q = int(heads[a])
-            if q < depth and lists[a * depth + q] + gain[a] > highest:
-                highest, where = lists[a * depth + q] + gain[a], a
-        top[r] = highest + score
-        if where >= 0:
-            place[r] = where * depth + heads[where]
-            heads[where] += 1
+            heads[a] = 0
+        for r in range(rank):
+            if r == 0 and t < L or score[state * depth + r] > -np.inf:
+                heads[int(back[state * depth + r]) // depth] += 1
+        for a in range(K):
+            q, before = int(heads[a]), (t - 1) * K + a
+            if q >= known[before]:
+                continue
+            value = best[before] if q == 0 else score[before * depth + q]
+            value += T[K * K + K + a] if t == L else T[a * K + b]
+            if value > highest:
+                highest, where = value, a
+    if where >= 0:
+        back[state * depth + rank] = where * depth + heads[where]
+    score[state * depth + rank] = highest if t == L else highest + s[state]
 
 
 @register_jitable
-def finish_paths(T, K, L, depth, work, top, place):
-    """The scores of the ``depth`` best sequences, -inf for those there are not."""
-    size = K * depth
-    heads = work[2 * L * size : 2 * L * size + K]
-    merge(work[(L - 1) * size : L * size], T[K * K + K : K * K + 2 * K], 0.0, K, depth, heads, top,
-          place)  # fmt: skip
-
-
-@register_jitable
-def trace_path(K, L, depth, place, work, z):
-    """z = the labels of the sequence that ends at ``place``."""
-    size = K * depth
-    back = work[L * size : 2 * L * size]
+def trace_path(T, K, L, depth, rank, work, z):
+    """z = the labels of the sequence of this rank."""
+    size = (L * K + 1) * depth
+    best, back = work[: L * K], work[2 * L * K + 1 + size :]
+    place = int(back[L * K * depth + rank])
     for t in range(L - 1, -1, -1):
-        k = int(place) // depth
+        k = place // depth
         z[t] = k
-        place = back[t * size + int(place)]
+        if t > 0 and place % depth == 0:
+            place = first_place(best, T, K, t, k, depth)
+        elif t > 0:
+            place = int(back[(t * K + k) * depth + place % depth])
 
 
 @register_jitable
@@ -101,15 +155,12 @@ def is_new(z, L, Y, r, banned):
 
 @register_jitable
 def next_path(s, T, K, L, depth, Y, r, banned, z, work):
-    """z = the best sequence that is new; returns whether there is one."""
-    top = work[: depth]
-    place, lists = work[depth : 2 * depth], work[2 * depth :]
-    list_paths(s, T, K, L, depth, lists)
-    finish_paths(T, K, L, depth, lists, top, place)
-    for q in range(depth):
-        if top[q] == -np.inf:
+    """z = the best sequence that is none of the first r of Y; returns whether there is one."""
+    open_lists(s, T, K, L, depth, work)
+    for rank in range(depth):
+        if next_rank(s, T, K, L, depth, work) == -np.inf:
             return False
-        trace_path(K, L, depth, place[q], lists, z)
+        trace_path(T, K, L, depth, rank, work, z)
         if is_new(z, L, Y, r, banned):
             return True
     return False
@@ -118,16 +169,13 @@ def next_path(s, T, K, L, depth, Y, r, banned, z, work):
 @register_jitable
 def best_paths(s, T, K, L, m, Y, banned, work):
     """Y[1], Y[2], ... = the best sequences other than Y[0] and the banned one; their number + 1."""
-    depth = m + (len(banned) > 0)
-    top, place, z = work[: depth], work[depth : 2 * depth], work[2 * depth : 2 * depth + L]
-    lists = work[2 * depth + L :]
-    list_paths(s, T, K, L, depth, lists)
-    finish_paths(T, K, L, depth, lists, top, place)
-    r = 1
-    for q in range(depth):
-        if r == m or top[q] == -np.inf:
+    z, work = work[:L], work[L:]
+    depth, r = m + (len(banned) > 0), 1
+    open_lists(s, T, K, L, depth, work)
+    for rank in range(depth):
+        if r == m or next_rank(s, T, K, L, depth, work) == -np.inf:
             break
-        trace_path(K, L, depth, place[q], lists, z)
+        trace_path(T, K, L, depth, rank, work, z)
         if is_new(z, L, Y, 1, banned):
             for t in range(L):
                 Y[r * L + t] = int(z[t])
