@@ -245,7 +245,8 @@ def check_m(m: int) -> None:
         raise DataError(f"m is a number of outputs >= 1, got {m!r}")
 
 
-def check_diversity(diversity: float) -> None:
+def check_diversity(diversity: Any) -> None:
     """A reward for each difference."""
-    if not (isinstance(diversity, int | float | np.number) and 0 <= diversity < np.inf):
+    number = isinstance(diversity, int | float | np.number) and not isinstance(diversity, bool)
+    if not (number and 0 <= diversity < np.inf):
         raise DataError(f"diversity is a number >= 0, got {diversity!r}")

@@ -147,10 +147,4 @@ def one_hot(chosen: np.ndarray, m: int) -> np.ndarray:
     return (np.arange(m) == chosen[:, None]).astype(float)
 
 
-def block_slots(outputs: Outputs, reuse_map: bool = False) -> np.ndarray:
-    """Plane p takes the second outputs of every (M - 1)-th example, from p on; the first of others."""
-    n, planes = outputs.asker.shard.n, outputs.m - 1
-    return (np.arange(n) % planes == np.arange(planes)[:, None]).astype(np.int64)
-
-
-STRATEGIES = {"ordering": order_slots, "ilp": ilp_slots, "relaxed": relaxed_slots, "blocks": block_slots}
+STRATEGIES = {"ordering": order_slots, "ilp": ilp_slots, "relaxed": relaxed_slots}

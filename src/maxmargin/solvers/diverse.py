@@ -14,10 +14,15 @@ from .task import Task
 #: All ways to combine outputs into planes.
 COMBINE = (*STRATEGIES, "greedy", "none")
 
-#: Which reward for each difference "auto" begins with, and how it is changed.
-FIRST_DIVERSITY = 0.5
-FACTOR = 2.0
-RANGE = (2.0**-6, 2.0**6)
+#: The rewards for each difference among which "auto" chooses, and how often it tries another.
+STRENGTHS = (0.0, 0.1, 0.5, 2.0)
+TRY_EVERY = 8
+
+#: Without a decoder for several outputs: how much of its loss a step takes from a violation.
+STEP = 1.0
+
+#: Greedily, planes are added while they are violated by this part of the first one.
+VIOLATED_ENOUGH = 0.1
 
 
 class Options(NamedTuple):
@@ -25,7 +30,7 @@ class Options(NamedTuple):
 
     m: int
     combine: str
-    diversity: float | str
+    diversity: float | str | None
     reuse_map: bool
 
 
@@ -44,39 +49,50 @@ class DiverseCuts:
         self.options = options
         self.asker = Asker(task.shard, options.m if most is None else min(options.m, most))
         self.labels = task.shard.new_labels()
-        auto = options.diversity == "auto"
-        self.strength = Strength() if auto else None
-        self.diversity = FIRST_DIVERSITY if auto else float(options.diversity)
+        self.strength = None
+        self.diversity = 0.0 if self.asker.exact else STEP
+        if isinstance(options.diversity, float | int):
+            self.diversity = float(options.diversity)
+        elif options.diversity == "auto" and self.asker.exact:
+            self.strength = Strength()
+        self.added = 0
 
     def ask(self, w: np.ndarray, order: np.ndarray, labels: np.ndarray) -> None:
         """M outputs of the examples of ``order``; the most violated ones into ``labels``."""
         self.asker.ask(w, self.task.mode, self.diversity, order)
         self.asker.take(0, labels, order)
 
-    def add_planes(self, model: Bundle, w: np.ndarray, first: np.ndarray, tol: float) -> None:
-        """Add planes to the model, after the most violated one at w, whose g is ``first``."""
+    def add_planes(
+        self, model: Bundle, w: np.ndarray, first: np.ndarray, violation: float, tol: float
+    ) -> None:
+        """Add planes to the model, after the most violated one at w, whose g is ``first``.
+
+        ``violation`` is that of the first plane; QPs on the way are solved to ``tol``.
+        """
+        self.added = 0
         if self.options.combine == "none":
             return
         if self.options.combine == "greedy":
-            self._add_greedily(model, tol)
+            self._add_greedily(model, violation, tol)
             return
         choose = STRATEGIES[self.options.combine]
         for slots in choose(self._outputs(model, first), self.options.reuse_map):
             self.asker.take(slots, self.labels)
             self._add(model, w)
 
-    def _add_greedily(self, model: Bundle, tol: float) -> None:
+    def _add_greedily(self, model: Bundle, violation: float, tol: float) -> None:
         """Each next plane is the one the QP's new solution violates most, of all combinations.
 
         This tells assignments apart, and it is what a greedy maximisation of the dual over all
         ways to combine the outputs does.
         """
         self.asker.measure(np.zeros_like(model.w))
+        enough = max(tol, VIOLATED_ENOUGH * violation)
         for _ in range(1, self.asker.m):
             model.solve(tol)
             shard = self.task.shard
             shard.recall(model.w, self.task.mode, self.asker.outputs, 0, self.labels)
-            if not self._add(model, model.w, above=tol):
+            if not self._add(model, model.w, above=enough):
                 return
 
     def _add(self, model: Bundle, w: np.ndarray, above: float = -np.inf) -> bool:
@@ -88,6 +104,7 @@ class DiverseCuts:
         if loss == 0 or model.violation(g, loss) <= above:
             return False
         model.add(g, loss)
+        self.added += 1
         return True
 
     def _outputs(self, model: Bundle, first: np.ndarray) -> Outputs:
@@ -102,22 +119,35 @@ class DiverseCuts:
             self.asker, self.task.mode, model.w, first, model.N * share, self.task.n
         )
 
-    def learn(self, model: Bundle, n_new: int) -> None:
-        """Adapt the strength of an automatic diversity to what the QP made of the new planes."""
-        if self.strength is not None and n_new:
-            self.diversity = self.strength.next(self.diversity, float(model.beta[-n_new:].sum()))
+    def learn(self, model: Bundle) -> None:
+        """Tell an automatic strength what weight the QP gave to the planes made with it."""
+        if self.strength is not None and self.added:
+            self.strength.learn(float(model.beta[-self.added :].sum()))
+            self.diversity = self.strength.now
 
 
 class Strength:
-    """A diversity that goes on in a direction while the QP gives the new planes more weight."""
+    """An automatic diversity: that one whose planes the QP gives most weight, of a few.
+
+    Each is tried in turn; then the best so far, with another every few times. It depends on
+    nothing but the weights, so that runs repeat exactly.
+    """
 
     def __init__(self) -> None:
-        self.direction = 1
-        self.last = -1.0
+        self.weight = np.full(len(STRENGTHS), np.inf)
+        self.times = 0
+        self.chosen = 0
 
-    def next(self, now: float, weight: float) -> float:
-        """The strength to try next, given the weight of the planes made with the present one."""
-        if weight < self.last:
-            self.direction = -self.direction
-        self.last = weight
-        return float(np.clip(now * FACTOR**self.direction, *RANGE))
+    @property
+    def now(self) -> float:
+        """The strength to use."""
+        return STRENGTHS[self.chosen]
+
+    def learn(self, weight: float) -> None:
+        """Remember the weight as a running average, and choose again."""
+        old = self.weight[self.chosen]
+        self.weight[self.chosen] = weight if np.isinf(old) else 0.7 * old + 0.3 * weight
+        self.times += 1
+        self.chosen = int(np.argmax(self.weight))
+        if self.times % TRY_EVERY == 0:
+            self.chosen = self.times // TRY_EVERY % len(STRENGTHS)

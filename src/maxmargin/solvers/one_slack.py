@@ -61,13 +61,18 @@ class OneSlack:
     m_cuts : int
         Cuts added in an iteration that asks all oracles (DivMCuts, paper 004): the most violated
         one, and others from the next best or diverse outputs of each example.
-    combine : {"ordering", "ilp", "relaxed", "greedy", "blocks", "none"}
-        How the outputs of different examples are put together into the other cuts: see
-        ``solvers/combine.py``. "none" makes no other cuts, and the outputs only fill the cache.
-    diversity : float or "auto"
+    combine : {"greedy", "ordering", "ilp", "relaxed", "none"}
+        How the outputs of different examples are put together into the other cuts. "greedy": each
+        next cut is the one that the QP, solved again with those before it, violates most; it needs
+        by far the fewest iterations. The others are the paper's (``solvers/combine.py``):
+        "ordering" makes a cut of all second outputs, one of all third ones, and so on; "ilp" and
+        "relaxed" decide by programs which outputs are used. "none" makes no other cuts, and the
+        outputs only fill the cache.
+    diversity : float, "auto" or None
         The reward for each label in which an output differs from the ones before it, in units of
-        score; 0 gives the best outputs whatever they are. "auto" tries stronger and weaker rewards
-        on the way, by the weight that the QP gives to the cuts they lead to.
+        score. By default 0: the best outputs, however alike. "auto" chooses among a few strengths
+        by the weight that the QP gives to the cuts they lead to. For a problem without an m-best
+        decoder it is the length of the steps that find other outputs, 1 by default.
     reuse_map : bool
         With "ilp" and "relaxed": the most violated output of an example may be used in another cut
         as well, and one of the others left out.
@@ -79,8 +84,8 @@ class OneSlack:
     share: float = 1.0
     select: str = "cyclic"
     m_cuts: int = 1
-    combine: str = "ordering"
-    diversity: float | str = "auto"
+    combine: str = "greedy"
+    diversity: float | str | None = None
     reuse_map: bool = False
 
     name = "one-slack"
@@ -99,7 +104,7 @@ class OneSlack:
             raise DataError(f"m_cuts is a number of cuts >= 1, got {self.m_cuts!r}")
         if self.combine not in COMBINE:
             raise DataError(f"combine is one of {', '.join(COMBINE)}, got {self.combine!r}")
-        if self.diversity != "auto":
+        if self.diversity is not None and self.diversity != "auto":
             check_diversity(self.diversity)
         if self.m_cuts > 1 and self.qp == "line-search":
             raise DataError("a line search is towards one cut: m_cuts needs qp='exact'")
@@ -158,9 +163,11 @@ class OneSlack:
         precision = QP_PRECISION * max((state.best_primal - model.dual) / task.N, task.tol)
         if cut.complete and state.cuts.diverse is not None:
             with task.share("diverse"):
-                state.cuts.diverse.add_planes(model, state.query, cut.g, precision)
+                state.cuts.diverse.add_planes(model, state.query, cut.g, violation, precision)
         with task.share("qp"):
             model.solve(precision)
+        if cut.complete and state.cuts.diverse is not None:
+            state.cuts.diverse.learn(model)
         length = self._length(task)
         state.query = model.w if length == 1 else state.best + length * (model.w - state.best)
         return point, value, model.dual
