@@ -136,6 +136,12 @@ def _plain(function: Any) -> Any:
     return getattr(function, "py_func", function)
 
 
+def module_kernels(module: Any) -> Kernels:
+    """The kernels that a file of a built-in problem defines."""
+    optional = (getattr(module, name, None) for name in ("score", "margin", "m_best"))
+    return Kernels(module.decode, module.loss, module.delta, *optional)
+
+
 @lru_cache(maxsize=1)
 def _built_in() -> dict[Kernels, Loops]:
     """Which bindings of ``compiled.py`` belong to which kernels."""
@@ -144,7 +150,7 @@ def _built_in() -> dict[Kernels, Loops]:
 
     modules: dict[str, Any] = {"binary": binary, "multiclass": multiclass, "chain": chain}
     return {
-        Kernels(module.decode, module.loss, module.delta, module.score, module.margin): Loops(
+        module_kernels(module): Loops(
             *(getattr(compiled, f"{name}_{loop}") for loop in Loops._fields[:-1]), compiled=True
         )
         for name, module in modules.items()

@@ -76,6 +76,13 @@ def read_only(array: Any, dtype: Any) -> np.ndarray:
     return view
 
 
+def add_rows(rows: Rows, scale: np.ndarray, label: np.ndarray, K: int, out: np.ndarray) -> None:
+    """out[f*K + label_i] += scale_i * X[i, f] for all rows i."""
+    of = np.repeat(np.arange(len(label)), np.diff(rows.indptr))
+    column = np.arange(len(of)) - rows.indptr[of] if rows.dense else rows.indices.astype(np.int64)
+    np.add.at(out, column * K + label[of], scale[of] * rows.values)
+
+
 @register_jitable
 def row_scores(rows, i, w, K, s):
     """s[k] += sum_f X[i, f] * w[f*K + k]."""

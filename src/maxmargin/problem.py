@@ -46,6 +46,13 @@ class Kernels:
         Where it is faster than to write features and multiply: ``score`` leaves the scores of
         example i in ``work``, as ``decode`` does on its way, and ``margin`` is
         ``<w, phi_i(y) - phi_i(z)>`` from what either of them left there.
+    m_best : ``m_best(data, w, i, mode, diversity, m, Y, value, work) -> int``, optional
+        Writes up to m different outputs of example i into Y, whose slot r begins at r times the
+        length of an output, and ``<w, phi_i(y)>`` of each into ``value``; returns how many there
+        are. The first is that of ``decode``. With ``diversity`` 0 they are the m best of the mode's
+        value; otherwise each is the best new one of that value plus ``diversity`` times the number
+        of labels in which it differs from each one before it. ``work`` has as many entries as the
+        problem's ``m_best_work`` says. Only the first must be exact when training.
     """
 
     decode: Callable[..., None]
@@ -53,6 +60,7 @@ class Kernels:
     delta: Callable[..., int]
     score: Callable[..., None] | None = None
     margin: Callable[..., float] | None = None
+    m_best: Callable[..., int] | None = None
 
 
 class Pack(NamedTuple):
@@ -112,6 +120,18 @@ class KernelProblem:
         """How many floats ``decode`` needs; a mode without an oracle is refused here."""
         return pack.work
 
+    def m_best_work(self, pack: Pack, mode: int, m: int) -> int:
+        """How many floats the kernel ``m_best`` needs."""
+        return self.work(pack, mode)
+
+    def first_scores(self, pack: Pack, w: np.ndarray, labels: np.ndarray) -> np.ndarray:
+        """``<w, phi_i(y)>`` of labels y, where there is no ``m_best``; 0: scores are differences."""
+        return np.zeros(pack.n)
+
+    def truth_features(self, pack: Pack) -> np.ndarray:
+        """sum_i weight_i phi_i(y_i), a dense vector: one way of combining diverse cuts needs it."""
+        raise NotImplementedError(f"{type(self).__name__} has no truth_features(pack)")
+
     def operations(self, pack: Pack) -> float | None:
         """About how many operations a pass of the oracle takes; None where that is unknown."""
         return None
@@ -168,6 +188,12 @@ class Problem:
         ``NotImplementedError`` when the structure has no oracle for it.
         """
         raise NotImplementedError("a Problem needs decode(self, x, w, y_true=None, rescaling=...)")
+
+    #: Optional: ``decode_m_best(self, x, w, m, diversity=0.0, y_true=None, rescaling="margin")``
+    #: returns a list of up to m different outputs, best first, the first being that of ``decode``.
+    #: Each next one maximises the same value plus ``diversity`` times its differences from those
+    #: before it. Without this method ``m_best.py`` finds some through ``decode``, approximately.
+    decode_m_best: Callable[..., Sequence[Any]] | None = None
 
 
 def as_kernel_problem(problem: Any) -> KernelProblem:

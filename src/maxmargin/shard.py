@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
 
@@ -140,16 +140,32 @@ class Shard:
 
         if self.processes is not None:
             self.processes.new_weights()
-        for chunk in self.chunks(order, self.n_jobs):
-            parts = [chunk]
-            if self.n_jobs > 1:
-                parts = split_by_effort(chunk, self.effort, 2 * self.n_jobs)
+        for parts in self._parallel(order):
             if self.processes is not None:
                 self.processes.decode(w, mode, labels, parts, self.check)
             else:
                 self.threads.each(decode_part, parts, self.check)
         if mode != PREDICT:
             self.n_oracle += len(order)
+
+    def each(self, work: Callable[[np.ndarray], Any], order: np.ndarray) -> None:
+        """Call ``work`` on parts of ``order``, in threads, with checks in between."""
+        for parts in self._parallel(order):
+            self.threads.each(work, parts, self.check)
+
+    def each_in_turn(self, work: Callable[[np.ndarray], Any], order: np.ndarray) -> None:
+        """Call ``work`` on parts of ``order``, one after the other, with checks in between."""
+        for part in self.chunks(order):
+            self.check()
+            work(part)
+
+    def _parallel(self, order: np.ndarray) -> Iterator[list[np.ndarray]]:
+        """Chunks of ``order``, each in parts of about the same effort for all jobs."""
+        for chunk in self.chunks(order, self.n_jobs):
+            if self.n_jobs > 1:
+                yield split_by_effort(chunk, self.effort, 2 * self.n_jobs)
+            else:
+                yield [chunk]
 
     def close(self) -> None:
         """End the threads and worker processes, if there are any."""

@@ -129,6 +129,8 @@ def train_shard(
     task = Task(shard, check_positive("C", C), MODES[rescaling], stop.tol, random(random_state))
     chosen = get_solver(solver, shard)
     compile_time = shard.warm_up(task.mode, chosen.loops(task))
+    if hasattr(chosen, "warm_up"):
+        compile_time += chosen.warm_up(task)
     # One thread for BLAS: our matrices are small, and waiting for its threads costs far more.
     with threadpool_limits(1, "blas"), ExitStack() as stack:
         callbacks = list(callbacks)

@@ -51,7 +51,11 @@ class SharedOneSlack(OneSlack):
 class SharedCuts:
     """Cuts that are sums over the workers; the caches are theirs."""
 
+    diverse = None
+
     def __init__(self, task: Task, solver: OneSlack):
+        if solver.m_cuts > 1:
+            raise DataError("workers make one cut an iteration: m_cuts is for one machine")
         self.task, self.crew = task, crew_of(task)
         begin_all(task, solver, "begin_cuts")
 

@@ -11,9 +11,9 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from ..checkpoint import as_checkpoint
 from ..backends.files import Files, predict_file
 from ..backends.sources import find_paths
+from ..checkpoint import as_checkpoint
 from ..result import Result
 from ..training import train
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from ..linalg import Rows, pack_rows, read_only, row_dot, row_write
+from ..linalg import Rows, add_rows, pack_rows, read_only, row_dot, row_write
 from ..problem import PREDICT, KernelProblem, Kernels, Pack
 
 
@@ -68,6 +68,17 @@ def margin(data, i, y, z, work):
     return 0.5 * (y[0] - z[0]) * work[0]
 
 
+@njit(nogil=True)
+def m_best(data, w, i, mode, diversity, m, Y, value, work):
+    """Both labels, the best one first."""
+    decode(data, w, i, mode, Y[:1], work)
+    value[0] = 0.5 * Y[0] * work[0]
+    if m == 1:
+        return 1
+    Y[1], value[1] = -Y[0], -value[0]
+    return 2
+
+
 class Binary(KernelProblem):
     """Labels -1 and 1 over the rows of a dense or CSR matrix.
 
@@ -77,7 +88,7 @@ class Binary(KernelProblem):
         Value of an extra constant feature; 0 for none.
     """
 
-    kernels = Kernels(decode, loss, delta, score, margin)
+    kernels = Kernels(decode, loss, delta, score, margin, m_best)
     n_outputs = 2
 
     def __init__(self, bias: float = 0.0):
@@ -98,6 +109,14 @@ class Binary(KernelProblem):
             weight=read_only(np.ones(n) if sample_weight is None else sample_weight, np.float64),
             work=1,
         )
+
+    def truth_features(self, pack: Pack) -> np.ndarray:
+        """sum_i weight_i y_i x_i / 2."""
+        total, share = np.zeros(pack.dim), 0.5 * pack.weight * pack.truth
+        add_rows(pack.data.rows, share, np.zeros(pack.n, np.int64), 1, total)
+        if self.bias:
+            total[-1] += self.bias * share.sum()
+        return total
 
     def operations(self, pack: Pack) -> float:
         """Each entry of X meets one weight."""

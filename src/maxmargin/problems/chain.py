@@ -13,11 +13,12 @@ from numba import njit
 from numba.extending import register_jitable
 
 from ..errors import DataError
-from ..linalg import Rows, pack_rows, read_only, row_write_both, rows_scores
+from ..linalg import Rows, add_rows, pack_rows, read_only, row_write_both, rows_scores
 from ..problem import MARGIN, PREDICT, SLACK, KernelProblem, Kernels, Pack
 from ..sequences import check_finite, stack_sequences
 from .multiclass import check_cost
 from .viterbi import count_errors, trace_errors, viterbi
+from .viterbi_k import best_paths, diverse_paths, path_score
 
 #: Kinds of loss: a sum over the tokens, or 1 for a sequence with any error.
 HAMMING, ZERO_ONE = 0, 1
@@ -191,6 +192,54 @@ def margin(data, i, y, z, work):
     return total
 
 
+@njit(nogil=True)
+def m_best(data, w, i, mode, diversity, m, Y, value, work):
+    """The best sequences: exactly of plain scores and of the Hamming loss with margin rescaling.
+
+    Otherwise the first is the oracle's, and the others are the best for scores to which
+    ``augment`` adds what the loss is worth near the first.
+    """
+    lo, K = data.offsets[i], np.int64(data.cost.shape[0])
+    L, n = data.offsets[i + 1] - lo, K * K + 2 * K
+    if L == 0:
+        value[0] = 0.0
+        return 1
+    decode(data, w, i, mode, Y[:L], work)
+    T, s, augmented = work[:n], work[n : n + L * K], work[n + L * K : n + 2 * L * K]
+    augment(data, i, mode, s, T, K, L, Y[:L], augmented)
+    banned = data.y[lo : lo + L] if data.kind == ZERO_ONE and mode != PREDICT else data.y[:0]
+    rest = work[n + 2 * L * K :]
+    if diversity == 0:
+        count = best_paths(augmented, T, K, L, m, Y, banned, rest)
+    else:
+        count = diverse_paths(augmented, T, K, L, m, diversity, Y, banned, rest)
+    for r in range(count):
+        value[r] = path_score(s, T, K, L, Y[r * L : r * L + L])
+    return count
+
+
+@register_jitable
+def augment(data, i, mode, s, T, K, L, y, augmented):
+    """Scores of the tokens with ``rate`` times the loss of each label.
+
+    Slack rescaling, loss * (1 - margin), is near the output y, to first order, a constant plus
+    loss(y) times (score + rate * loss), where rate = (1 - margin(y)) / loss(y). The zero-one loss
+    is the same for all wrong outputs: rate 0, and the truth is left out.
+    """
+    lo, rate = data.offsets[i], 1.0
+    if mode == PREDICT or data.kind == ZERO_ONE:
+        rate = 0.0
+    elif mode == SLACK:
+        cost = loss(data, i, y)
+        if cost > 0:
+            truth = path_score(s, T, K, L, data.y[lo : lo + L])
+            rate = max(0.0, 1.0 - truth + path_score(s, T, K, L, y)) / cost
+    for t in range(L):
+        costs, weight = data.cost[data.y[lo + t]], rate * data.weight[lo + t]
+        for k in range(K):
+            augmented[t * K + k] = s[t * K + k] + weight * costs[k]
+
+
 class Chain(KernelProblem):
     """Sequences of labels 0..n_classes-1.
 
@@ -207,7 +256,7 @@ class Chain(KernelProblem):
         Weights of their own for the first and the last label.
     """
 
-    kernels = Kernels(decode, globals()["loss"], delta, score, margin)
+    kernels = Kernels(decode, globals()["loss"], delta, score, margin, m_best)
     cache = 10
 
     def __init__(
@@ -280,6 +329,28 @@ class Chain(KernelProblem):
                 "rescaling='margin'"
             )
         return size
+
+    def m_best_work(self, pack: Pack, mode: int, m: int) -> int:
+        """Beside the scores, lists of up to m + 1 beginnings for each token and label."""
+        K, longest = self.n_classes, int(np.diff(pack.offsets).max(initial=0))
+        lists = 2 * (longest * K + 1) * (m + 2) + 2 * longest + K
+        return max(self.work(pack, mode), K * K + 2 * K + 2 * longest * K + lists)
+
+    def truth_features(self, pack: Pack) -> np.ndarray:
+        """sum_i weight_i phi_i(y_i)."""
+        K, data = self.n_classes, pack.data
+        lengths = np.diff(pack.offsets)
+        of = np.repeat(np.arange(pack.n), lengths)
+        weight, y = pack.weight[of], data.y.astype(np.int64)
+        total = np.zeros(pack.dim)
+        add_rows(data.rows, weight, y, K, total)
+        base, inner = data.n_features * K, np.flatnonzero(of[1:] == of[:-1])
+        np.add.at(total, base + y[inner] * K + y[inner + 1], weight[inner])
+        if self.ends:
+            some = np.flatnonzero(lengths)
+            np.add.at(total, base + K * K + y[pack.offsets[some]], pack.weight[some])
+            np.add.at(total, base + K * K + K + y[pack.offsets[some + 1] - 1], pack.weight[some])
+        return total
 
     def operations(self, pack: Pack) -> float:
         """Scores of all labels for each entry of X, and all pairs of labels for each token."""

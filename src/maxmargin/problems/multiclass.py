@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 from ..errors import DataError
-from ..linalg import Rows, pack_rows, read_only, row_scores, row_write_both
+from ..linalg import Rows, add_rows, pack_rows, read_only, row_scores, row_write_both
 from ..problem import MARGIN, PREDICT, KernelProblem, Kernels, Pack
 
 
@@ -84,6 +84,28 @@ def margin(data, i, y, z, work):
     return work[y[0]] - work[z[0]]
 
 
+@njit(nogil=True)
+def m_best(data, w, i, mode, diversity, m, Y, value, work):
+    """The best classes, by sorting. All differ from each other alike, whatever the diversity."""
+    decode(data, w, i, mode, Y[:1], work)
+    K, t = data.cost.shape[0], data.y[i]
+    s, v = work[:K], work[K : 2 * K]
+    for k in range(K):
+        if mode == PREDICT:
+            v[k] = s[k]
+        else:
+            margin, cost = s[t] - s[k], data.cost[t, k]
+            v[k] = cost - margin if mode == MARGIN else cost * (1.0 - margin)
+    value[0] = s[Y[0]]
+    v[Y[0]] = -np.inf
+    count = min(m, K)
+    for r in range(1, count):
+        k = np.argmax(v)
+        Y[r], value[r] = k, s[k]
+        v[k] = -np.inf
+    return count
+
+
 class Multiclass(KernelProblem):
     """Classes 0..n_classes-1 over the rows of a dense or CSR matrix.
 
@@ -97,7 +119,7 @@ class Multiclass(KernelProblem):
         Value of an extra constant feature; 0 for none.
     """
 
-    kernels = Kernels(decode, loss, delta, score, margin)
+    kernels = Kernels(decode, loss, delta, score, margin, m_best)
 
     def __init__(self, n_classes: int, cost: Any = None, bias: float = 0.0):
         self.n_classes = self.n_outputs = n_classes
@@ -120,6 +142,18 @@ class Multiclass(KernelProblem):
             weight=read_only(np.ones(n) if sample_weight is None else sample_weight, np.float64),
             work=self.n_classes,
         )
+
+    def m_best_work(self, pack: Pack, mode: int, m: int) -> int:
+        """Scores and values of all classes."""
+        return 2 * self.n_classes
+
+    def truth_features(self, pack: Pack) -> np.ndarray:
+        """sum_i weight_i phi_i(y_i)."""
+        K, y, total = self.n_classes, pack.truth.astype(np.int64), np.zeros(pack.dim)
+        add_rows(pack.data.rows, pack.weight, y, K, total)
+        if self.bias:
+            np.add.at(total, pack.data.n_features * K + y, self.bias * pack.weight)
+        return total
 
     def operations(self, pack: Pack) -> float:
         """Each entry of X meets the weights of all classes."""

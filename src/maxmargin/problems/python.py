@@ -103,6 +103,33 @@ def delta(data, i, y, z, idx, val):
     return len(where)
 
 
+def m_best(data, w, i, mode, diversity, m, Y, value, work):
+    """The user's decode_m_best, and the scores of what it returned."""
+    w = w.view()
+    w.flags.writeable = False
+    augmented = ()
+    if mode != PREDICT:
+        augmented = (data.Y[i], "margin" if mode == MARGIN else "slack")
+    found = list(data.problem.decode_m_best(data.X[i], w, m, diversity, *augmented))
+    if not 1 <= len(found) <= m:
+        raise ProblemError(
+            f"decode_m_best returned {len(found)} outputs for example {i}: between 1 and "
+            f"m = {m} are needed"
+        )
+    for r, y in enumerate(found):
+        Y[r] = y
+        if mode == PREDICT:
+            value[r] = dot(read_features(data.problem, data.X[i], y, i, len(w)), w)
+    return len(found)
+
+
+def dot(features: Any, w: np.ndarray) -> float:
+    """<w, phi> of features as ``read_features`` returns them."""
+    if isinstance(features, np.ndarray):
+        return float(features @ w)
+    return float(features[1] @ w[features[0]])
+
+
 def phi(data, i, y):
     """Checked features of example i with output y."""
     if y is data.Y[i]:
@@ -192,6 +219,8 @@ class PythonProblem(KernelProblem):
 
     def __init__(self, problem: Problem):
         self.problem = problem
+        if callable(getattr(problem, "decode_m_best", None)):
+            self.kernels = Kernels(decode, loss, delta, m_best=m_best)
 
     def pack(self, X: Any, Y: Any = None, sample_weight: np.ndarray | None = None) -> Pack:
         """Keep the objects as they are; the features of the truth are computed once."""
@@ -214,6 +243,22 @@ class PythonProblem(KernelProblem):
             width=dim or 0,
             weight=read_only(np.ones(n) if sample_weight is None else sample_weight, np.float64),
         )
+
+    def first_scores(self, pack: Pack, w: np.ndarray, labels: np.ndarray) -> np.ndarray:
+        """``<w, phi_i(y)>`` of the outputs y."""
+        X, size = pack.data.X, len(w)
+        read = (read_features(self.problem, X[i], y, i, size) for i, y in enumerate(labels))
+        return np.array([dot(features, w) for features in read])
+
+    def truth_features(self, pack: Pack) -> np.ndarray:
+        """sum_i weight_i phi_i(y_i)."""
+        total = np.zeros(pack.dim)
+        for weight, features in zip(pack.weight, pack.data.truth_features, strict=True):
+            if isinstance(features, np.ndarray):
+                total += weight * features
+            else:
+                np.add.at(total, features[0], weight * features[1])
+        return total
 
     def unpack(self, pack: Pack, labels: np.ndarray) -> list[Any]:
         """A list of outputs."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..loops import Cache
 from ..planes import Plane
+from .diverse import DiverseCuts
 from .task import Task
 
 
@@ -42,12 +43,17 @@ class CutMaker:
     select : {"cyclic", "gain"}
         Which: the next ones of a fixed random order, or half of them where the oracle last
         improved most on the cache.
+    diverse : DiverseCuts, optional
+        Asks for several outputs, where several cuts an iteration are wanted.
     """
 
     scratch = ("task",)
 
-    def __init__(self, task: Task, slots: int, share: float, select: str):
+    def __init__(
+        self, task: Task, slots: int, share: float, select: str, diverse: DiverseCuts | None = None
+    ):
         self.task = task
+        self.diverse = diverse
         self.cache: Cache | None = task.shard.new_cache(slots) if slots else None
         self.labels = task.shard.new_labels()
         self.recalled = np.zeros(task.shard.n)
@@ -79,6 +85,9 @@ class CutMaker:
     def _ask(self, w: np.ndarray, order: np.ndarray) -> None:
         """Lines 5 to 7 of Algorithms 3 and 4."""
         with self.task.share("oracle"):
+            if self.diverse is not None:
+                self.diverse.ask(w, order, self.labels)
+                return
             self.task.shard.oracle(w, self.task.mode, self.labels, order)
 
     def _collect(self, w: np.ndarray, complete: bool, asked: np.ndarray | None = None) -> Cut:
@@ -91,6 +100,8 @@ class CutMaker:
                 shard.remember(self.labels, value, self.recalled, self.cache, self.now, asked)
                 self.gain[asked] = value[asked] - self.recalled[asked]
                 self.recalled = value
+                if self.diverse is not None:
+                    self.diverse.asker.keep(self.cache, self.now, asked)
         return Cut(plane, loss / n, float(shard.pack.weight @ value) / n, complete)
 
     def _choose(self) -> np.ndarray:

@@ -6,15 +6,18 @@ aggregated cuts whose number does not depend on n.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..errors import DataError
 from ..linalg import go_towards
+from ..m_best import check_diversity
 from ..objective import primal
 from .bundle import Bundle, LineSearch
 from .cuts import CutMaker
+from .diverse import COMBINE, DiverseCuts, Options
 from .task import Task
 
 #: A cut from the caches is used while it is violated by this part of the last complete one.
@@ -56,6 +59,24 @@ class OneSlack:
     select : {"cyclic", "gain"}
         Which examples these are: the next in a fixed random order, or those where the oracle
         improved most on the cache when it was asked last.
+    m_cuts : int
+        Cuts added in an iteration that asks all oracles (DivMCuts, paper 004): the most violated
+        one, and others from the next best or diverse outputs of each example.
+    combine : {"greedy", "ordering", "ilp", "relaxed", "none"}
+        How the outputs of different examples are put together into the other cuts. "greedy": each
+        next cut is the one that the QP, solved again with those before it, violates most; it needs
+        by far the fewest iterations. The others are the paper's (``solvers/combine.py``):
+        "ordering" makes a cut of all second outputs, one of all third ones, and so on; "ilp" and
+        "relaxed" decide by programs which outputs are used. "none" makes no other cuts, and the
+        outputs only fill the cache.
+    diversity : float, "auto" or None
+        The reward for each label in which an output differs from the ones before it, in units of
+        score. By default 0: the best outputs, however alike. "auto" chooses among a few strengths
+        by the weight that the QP gives to the cuts they lead to. For a problem without an m-best
+        decoder it is the length of the steps that find other outputs, 1 by default.
+    reuse_map : bool
+        With "ilp" and "relaxed": the most violated output of an example may be used in another cut
+        as well, and one of the others left out.
     """
 
     cache: int | None = None
@@ -63,6 +84,10 @@ class OneSlack:
     qp: str = "exact"
     share: float = 1.0
     select: str = "cyclic"
+    m_cuts: int = 1
+    combine: str = "greedy"
+    diversity: float | str | None = None
+    reuse_map: bool = False
 
     name = "one-slack"
 
@@ -76,6 +101,14 @@ class OneSlack:
             raise DataError(f"select is 'cyclic' or 'gain', got {self.select!r}")
         if self.cache is not None and self.cache < 0:
             raise DataError(f"cache is a number of outputs >= 0, got {self.cache}")
+        if isinstance(self.m_cuts, bool) or int(self.m_cuts) != self.m_cuts or self.m_cuts < 1:
+            raise DataError(f"m_cuts is a number of cuts >= 1, got {self.m_cuts!r}")
+        if self.combine not in COMBINE:
+            raise DataError(f"combine is one of {', '.join(COMBINE)}, got {self.combine!r}")
+        if self.diversity is not None and self.diversity != "auto":
+            check_diversity(self.diversity)
+        if self.m_cuts > 1 and self.qp == "line-search":
+            raise DataError("a line search is towards one cut: m_cuts needs qp='exact'")
 
     def slots(self, task: Task) -> int:
         """Outputs cached for each example."""
@@ -83,7 +116,18 @@ class OneSlack:
 
     def loops(self, task: Task) -> tuple[str, ...]:
         """The loops it calls."""
-        return ("decode", "collect") + (("recall", "remember") if self.slots(task) else ())
+        if self.slots(task):
+            return ("decode", "collect", "recall", "remember")
+        greedy = self.m_cuts > 1 and self.combine == "greedy"
+        return ("decode", "collect") + (("recall",) if greedy else ())
+
+    def warm_up(self, task: Task) -> float:
+        """Compile the loops over several outputs, if they are used; returns the seconds."""
+        start = time.perf_counter()
+        diverse = self._diverse(task)
+        if diverse is not None:
+            diverse.asker.warm_up(task.mode)
+        return time.perf_counter() - start
 
     def init(self, task: Task) -> OneSlackState:
         """Lines 1 and 2: an empty working set, w = 0."""
@@ -96,7 +140,7 @@ class OneSlack:
 
     def cut_maker(self, task: Task) -> CutMaker:
         """Where the cuts come from."""
-        return CutMaker(task, self.slots(task), self.share, self.select)
+        return CutMaker(task, self.slots(task), self.share, self.select, self._diverse(task))
 
     def step_once(self, task: Task, state: OneSlackState) -> tuple[np.ndarray | None, float, float]:
         """One pass of the loop in lines 3 to 9.
@@ -122,8 +166,16 @@ class OneSlack:
                 point, value = state.best, told
         with task.share("qp"):
             model.add(cut.plane, cut.loss)  # line 8
-            # Line 4, to a precision that follows the progress.
-            model.solve(QP_PRECISION * max((state.best_primal - model.dual) / task.N, task.tol))
+        # Line 4, to a precision that follows the progress.
+        precision = QP_PRECISION * max((state.best_primal - model.dual) / task.N, task.tol)
+        diverse = state.cuts.diverse if cut.complete else None
+        if diverse is not None:
+            with task.share("diverse"):
+                diverse.add_planes(model, state.query, cut.plane, violation, precision)
+        with task.share("qp"):
+            model.solve(precision)
+        if diverse is not None:
+            diverse.learn(model)
         length = self._length(task)
         if length == 1:
             state.query = model.w
@@ -134,6 +186,13 @@ class OneSlack:
     def planes(self, state: OneSlackState) -> int:
         """Size of the working set."""
         return len(state.model)
+
+    def _diverse(self, task: Task) -> DiverseCuts | None:
+        """What makes more cuts; without a cache, outputs that make none would be asked in vain."""
+        if self.m_cuts == 1 or (self.combine == "none" and not self.slots(task)):
+            return None
+        options = Options(int(self.m_cuts), self.combine, self.diversity, self.reuse_map)
+        return DiverseCuts(task, options)
 
     def _length(self, task: Task) -> float:
         """How far to go from the best point; a line search has no wild solutions to avoid."""

@@ -1,0 +1,155 @@
+"""Several cuts an iteration (DivMCuts, paper 004): more planes from more outputs of each example."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..m_best import Asker
+from ..planes import Plane
+from .bundle import Bundle
+from .combine import STRATEGIES, Outputs
+from .task import Task
+
+#: All ways to combine outputs into planes.
+COMBINE = (*STRATEGIES, "greedy", "none")
+
+#: The rewards for each difference among which "auto" chooses, and how often it tries another.
+STRENGTHS = (0.0, 0.1, 0.5, 2.0)
+TRY_EVERY = 8
+
+#: Without a decoder for several outputs: how much of its loss a step takes from a violation.
+STEP = 1.0
+
+#: Greedily, planes are added while they are violated by this part of the first one.
+VIOLATED_ENOUGH = 0.1
+
+
+class Options(NamedTuple):
+    """What the solver says about its cuts."""
+
+    m: int
+    combine: str
+    diversity: float | str | None
+    reuse_map: bool
+
+
+class DiverseCuts:
+    """Asks for M outputs of each example and makes planes of them.
+
+    Parameters
+    ----------
+    task : Task
+    options : Options
+    """
+
+    #: Not part of a checkpoint: settings, and what every iteration asks for anew.
+    scratch = ("task", "options", "asker", "labels")
+
+    def __init__(self, task: Task, options: Options):
+        most = task.shard.problem.n_outputs
+        self.task = task
+        self.options = options
+        self.asker = Asker(task.shard, options.m if most is None else min(options.m, most))
+        self.labels = task.shard.new_labels()
+        self.strength = None
+        self.diversity = 0.0 if self.asker.exact else STEP
+        if isinstance(options.diversity, float | int):
+            self.diversity = float(options.diversity)
+        elif options.diversity == "auto" and self.asker.exact:
+            self.strength = Strength()
+        self.added = 0
+
+    def ask(self, w: np.ndarray, order: np.ndarray, labels: np.ndarray) -> None:
+        """M outputs of the examples of ``order``; the most violated ones into ``labels``."""
+        self.asker.ask(w, self.task.mode, self.diversity, order)
+        self.asker.take(0, labels, order)
+
+    def add_planes(
+        self, model: Bundle, w: np.ndarray, first: Plane, violation: float, tol: float
+    ) -> None:
+        """Add planes to the model, after the most violated one at w, which is ``first``.
+
+        ``violation`` is that of the first plane; QPs on the way are solved to ``tol``.
+        """
+        self.added = 0
+        if self.options.combine == "none":
+            return
+        if self.options.combine == "greedy":
+            self._add_greedily(model, violation, tol)
+            return
+        choose = STRATEGIES[self.options.combine]
+        for slots in choose(self._outputs(model, first), self.options.reuse_map):
+            self.asker.take(slots, self.labels)
+            self._add(model, w)
+
+    def _add_greedily(self, model: Bundle, violation: float, tol: float) -> None:
+        """Each next plane is the one the QP's new solution violates most, of all combinations.
+
+        This tells assignments apart, and it is what a greedy maximisation of the dual over all
+        ways to combine the outputs does.
+        """
+        self.asker.measure(np.zeros_like(model.w))
+        enough = max(tol, VIOLATED_ENOUGH * violation)
+        for _ in range(1, self.asker.m):
+            model.solve(tol)
+            shard = self.task.shard
+            shard.recall(model.w, self.task.mode, self.asker.outputs, 0, self.labels)
+            if not self._add(model, model.w, above=enough):
+                return
+
+    def _add(self, model: Bundle, w: np.ndarray, above: float = -np.inf) -> bool:
+        """Add the plane of the present labels, unless it is the truth's or too little violated."""
+        task = self.task
+        plane, loss, _ = task.shard.cut(w, task.mode, self.labels, 1.0 / task.n)
+        loss /= task.n
+        if loss == 0 or model.violation(plane, loss) <= above:
+            return False
+        model.add(plane, loss)
+        self.added += 1
+        return True
+
+    def _outputs(self, model: Bundle, first: Plane) -> Outputs:
+        """What the strategies look at; equation 6 for the weight of the new planes.
+
+        The median is that of planes with a weight: our QP's zeros are exact, and most weights are
+        zero. Before there is any, all are taken to be equal.
+        """
+        used = model.beta[1:][model.beta[1:] > 0]
+        share = float(np.median(used)) if len(used) else 1.0 / self.asker.m
+        g = first.dense(len(model.w))
+        return Outputs(self.asker, self.task.mode, model.w, g, model.N * share, self.task.n)
+
+    def learn(self, model: Bundle) -> None:
+        """Tell an automatic strength what weight the QP gave to the planes made with it."""
+        if self.strength is not None and self.added:
+            self.strength.learn(float(model.beta[-self.added :].sum()))
+            self.diversity = self.strength.now
+
+
+class Strength:
+    """An automatic diversity: that one whose planes the QP gives most weight, of a few.
+
+    Each is tried in turn; then the best so far, with another every few times. It depends on
+    nothing but the weights, so that runs repeat exactly.
+    """
+
+    def __init__(self) -> None:
+        self.weight = np.full(len(STRENGTHS), np.inf)
+        self.times = 0
+        self.chosen = 0
+
+    @property
+    def now(self) -> float:
+        """The strength to use."""
+        return STRENGTHS[self.chosen]
+
+    def learn(self, weight: float) -> None:
+        """Remember the weight as a running average, and choose again."""
+        old = self.weight[self.chosen]
+        self.weight[self.chosen] = weight if np.isinf(old) else 0.7 * old + 0.3 * weight
+        self.times += 1
+        self.chosen = int(np.argmax(self.weight))
+        if self.times % TRY_EVERY == 0:
+            self.chosen = self.times // TRY_EVERY % len(STRENGTHS)
