@@ -11,6 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..errors import DataError
 from ..explain import Explanation, explain, largest_slacks
+from ..kernels.estimators import fit_kernel, forget_kernel, scored_sequences
+from ..kernels.functions import is_linear
 from ..problems.chain import Chain
 from ..sequences import Sequences
 from ..shard import predict_labels
@@ -49,6 +51,12 @@ class ChainSVC(_SVC):
     template : str, optional
         X holds rows of columns, as ``mm.io.read_conll`` gives them, and this is the template that
         makes features of them: a built-in name, a file or the text (see ``mm.features``).
+    kernel : None, "linear", "rbf", "poly", "sigmoid", "precomputed" or callable
+        Of the features of tokens; transitions stay linear. See ``maxmargin.kernels.functions``.
+    gamma, degree, coef0 : parameters of the kernel, as in scikit-learn
+    n_basis : int, "auto" or Basis, optional
+        Train on so many basis functions of the kernel. By default few tokens are treated exactly,
+        and for many the number is found ("auto"), unless the solver is one of sampled cuts.
     max_iter, max_time : int, float (seconds)
         Limits; the best point so far is kept, with a ConvergenceWarning.
     n_jobs : int
@@ -64,6 +72,8 @@ class ChainSVC(_SVC):
         Weights of the features.
     transition_ : array (n_classes, n_classes)
         Weights ``[from, to]``.
+    support_, support_vectors_, dual_coef_ : arrays (m,), (m, d), (n_classes, m)
+        With a kernel, in place of ``coef_``.
     start_, stop_ : array (n_classes,)
         Weights of the first and the last label; zero without ``start_stop``.
     n_features_in_ : int
@@ -107,6 +117,11 @@ class ChainSVC(_SVC):
         transitions: Any = None,
         start_stop: bool = False,
         template: Any = None,
+        kernel: Any = None,
+        gamma: Any = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        n_basis: Any = None,
         max_iter: int = 10_000,
         max_time: float | None = None,
         n_jobs: int | None = 1,
@@ -122,6 +137,11 @@ class ChainSVC(_SVC):
         self.transitions = transitions
         self.start_stop = start_stop
         self.template = template
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.n_basis = n_basis
         self.max_iter = max_iter
         self.max_time = max_time
         self.n_jobs = n_jobs
@@ -155,7 +175,11 @@ class ChainSVC(_SVC):
         self.class_weight_ = None if self.class_weight is None else self._class_weights(codes)
         problem = self._problem()
         check_gold(problem.allowed, tokens, codes, self.classes_)
-        result = self._train(problem, tokens, np.split(codes, tokens.offsets[1:-1]), weight)
+        tags = np.split(codes, tokens.offsets[1:-1])
+        if not is_linear(self.kernel):
+            return fit_kernel(self, problem, tokens, tags, weight)
+        forget_kernel(self)
+        result = self._train(problem, tokens, tags, weight)
         self._set_weights(result.w)
         return self
 
@@ -163,7 +187,8 @@ class ChainSVC(_SVC):
         """The best labels of each sequence; features that training has not seen are ignored."""
         tokens = self._tokens(X)
         problem = self._problem()
-        labels = predict_labels(problem, problem.pack(tokens), self._w(), self.n_jobs or 1)
+        rows, w = self._weighted(tokens)
+        labels = predict_labels(problem, problem.pack(rows), w, self.n_jobs or 1)
         names = self.classes_.tolist()
         flat = [names[k] for k in labels.tolist()]
         ends = tokens.offsets.tolist()
@@ -205,6 +230,7 @@ class ChainSVC(_SVC):
         _, codes = encode_tags(Y, tokens, self.classes_)
         problem = self._problem()
         allow_gold(problem.allowed, tokens, codes)
+        tokens, w = self._weighted(tokens)
         pack = problem.pack(tokens, np.split(codes, tokens.offsets[1:-1]))
         names = self.classes_.tolist()
         return [
@@ -215,12 +241,18 @@ class ChainSVC(_SVC):
                 "truth": [names[k] for k in found.truth],
                 "worst": [names[k] for k in found.worst],
             }
-            for found in largest_slacks(problem, pack, self._w(), self.rescaling, n)
+            for found in largest_slacks(problem, pack, w, self.rescaling, n)
         ]
 
     def _tokens(self, X: Any) -> Sequences:
         check_is_fitted(self)
         return read_new_tokens(X, self._reader, self.n_features_in_)
+
+    def _weighted(self, tokens: Sequences) -> tuple[Sequences, np.ndarray]:
+        """Rows for the problem and their weights; with a kernel the rows are unit vectors."""
+        if hasattr(self, "dual_coef_"):
+            return scored_sequences(self, tokens)
+        return tokens, self._w()
 
     def _problem(self) -> Chain:
         """The structure, once the labels are known."""

@@ -55,7 +55,8 @@ class Solver(Protocol):
 class Certificate:
     """The best primal point and the best dual value seen: the optimum lies between them."""
 
-    def __init__(self) -> None:
+    def __init__(self, newest: bool = False) -> None:
+        self.newest = newest
         self.w: np.ndarray | None = None
         self.primal = np.inf
         self.dual = -np.inf
@@ -64,7 +65,7 @@ class Certificate:
     def update(self, w: np.ndarray | None, primal: float, dual: float) -> None:
         """Keep what is better; count the iterations in which nothing was."""
         self.idle += 1
-        if w is not None and primal < self.primal:
+        if w is not None and (primal < self.primal or self.newest):
             if self.w is None:
                 self.w = np.empty_like(w)
             np.copyto(self.w, w)
@@ -86,7 +87,8 @@ def solve(solver: Solver, task: Task, stop: Stop, callbacks: Iterable[Callback] 
     and Ctrl-C is passed on.
     """
     clock = Clock(stop.max_time)
-    best = Certificate()
+    # A solver whose values are estimates says itself which point to keep: its last one.
+    best = Certificate(newest=getattr(solver, "estimates", False))
     history: list[Record] = []
     state = solver.init(task)
     try:
@@ -135,7 +137,7 @@ def _iterate(
         if best.gap <= target:
             return Status.CONVERGED
         if getattr(state, "finished", False):
-            return Status.OWN_RULE
+            return getattr(state, "status", Status.OWN_RULE)
         if best.idle >= STALLED_AFTER:
             return Status.STALLED
         if any(wants_stop) and best.w is not None:
