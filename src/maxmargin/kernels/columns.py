@@ -25,6 +25,7 @@ class Columns:
         self.rows = rows
         self.capacity = int(min(n, max_bytes // (4 * max(n, 1))))
         self.kept = np.empty((self.capacity, n), np.float32)
+        self.room = np.empty((TOGETHER, n), np.float32)
         self.place = np.full(n, -1, np.int64)
         self.owner = np.full(self.capacity, -1, np.int64)
         self.used = np.zeros(self.capacity, np.int64)
@@ -40,7 +41,9 @@ class Columns:
         out = np.zeros((coef.shape[1], len(self.rows)))
         slots, weights = self.place[wanted[here]], coef[here].T.astype(np.float32)
         for s in range(0, len(slots), TOGETHER):
-            out += weights[:, s : s + TOGETHER] @ self.kept[slots[s : s + TOGETHER]]
+            part = slots[s : s + TOGETHER]
+            together = np.take(self.kept, part, axis=0, out=self.room[: len(part)], mode="clip")
+            out += weights[:, s : s + TOGETHER] @ together
         out = np.ascontiguousarray(out.T)
         if not here.all():
             out += self.rows.product(self.rows.take(wanted[~here]), coef[~here], n_jobs)
@@ -59,7 +62,7 @@ class Columns:
         right.prepare()
 
         def work(lo: int, hi: int) -> None:
-            self.kept[slots, lo:hi] = self.rows.take(np.arange(lo, hi)).block(right).T
+            self.kept[slots, lo:hi] = right.block(self.rows.take(np.arange(lo, hi)))
 
         in_batches(work, len(self.rows), max(64, TILE // len(wanted)), n_jobs)
         self.place[wanted], self.owner[slots], self.used[slots] = slots, wanted, self.now

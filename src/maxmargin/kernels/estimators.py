@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import DataError
 from ..sequences import Sequences
+from ..shard import n_threads
 from .fit import train_kernel
 from .functions import make_kernel
 from .model import KernelModel
@@ -75,11 +76,11 @@ def get_model(estimator: Any) -> KernelModel:
 
 def kernel_scores(estimator: Any, X: Any) -> np.ndarray:
     """Scores (n, rows of dual_coef_) of the rows of X."""
-    return get_model(estimator).scores(X, estimator.n_jobs or 1)
+    return get_model(estimator).scores(X, n_threads(estimator.n_jobs))
 
 
 def scored_sequences(estimator: Any, tokens: Sequences) -> tuple[Sequences, np.ndarray]:
     """Unit vectors as tokens, and as their weights the scores."""
     model = get_model(estimator)
-    scores = model.scores(tokens.matrix, estimator.n_jobs or 1)
+    scores = model.scores(tokens.matrix, n_threads(estimator.n_jobs))
     return identity_of(tokens), np.concatenate([scores.ravel(), model.rest])

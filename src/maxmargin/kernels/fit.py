@@ -128,10 +128,8 @@ def train_kernel(
     )  # fmt: skip
     method, basis, chosen = choose_method(len(rows), n_basis, solver)
     training.options["solver"] = chosen
-    if method == "sampled":
-        result = _train_sampled(training)
-    else:
-        result = _train_mapped(training, basis)
+    sampled = method == "sampled"
+    result = _train_sampled(training) if sampled else _train_mapped(training, basis)
     result.method = method
     result.prepare_time = time.perf_counter() - start - result.time - result.compile_time
     return result

@@ -20,6 +20,9 @@ import numpy as np
 
 from ..errors import DataError
 
+#: The smallest exponent of the rbf kernel in float32.
+LOWEST = -60.0
+
 NAMES = ("linear", "rbf", "poly", "sigmoid", "precomputed")
 
 
@@ -47,6 +50,9 @@ class Kernel:
     def of_products(self, products: np.ndarray) -> np.ndarray:
         """Values from inner products, in place (of rbf: from -gamma |x - z|^2)."""
         if self.name == "rbf":
+            if products.dtype == np.float32:
+                # What is below counts for nothing, and numbers that underflow are slow.
+                np.maximum(products, LOWEST, out=products)
             np.exp(products, out=products)
         elif self.name in ("poly", "sigmoid"):
             products *= self.gamma

@@ -18,6 +18,9 @@ from ..shard import Shard
 from .columns import Columns
 from .rows import KernelRows
 
+#: With fewer features a kernel value is computed as fast as it is read from memory.
+WIDE = 16
+
 
 def matrix_of(X: Any) -> Any:
     """The rows that a kernel sees: those of a matrix, or all tokens of sequences."""
@@ -62,6 +65,16 @@ class ScoreShard(Shard):
         self.columns: Columns | None = None
         # The rows of example i.
         self.row_offsets = pack.offsets if pack.offsets[-1] == len(rows) else np.arange(pack.n + 1)
+
+    def compute_in(self, dtype: Any, cache_bytes: int = 0) -> None:
+        """Compute kernel values in this type; keep columns where they cost more than to read."""
+        rows = self.rows
+        if rows.dtype != dtype:
+            self.rows = KernelRows(rows.kernel, rows.X, rows.ids, dtype)
+            self.rows.prepare()
+        dear = rows.kernel.function is not None or rows.X.shape[1] >= WIDE
+        if dear and rows.kernel.name != "precomputed" and cache_bytes >= 4 * 64 * len(rows):
+            self.columns = Columns(self.rows, cache_bytes)
 
     def table(self, w: np.ndarray) -> np.ndarray:
         """A view of the coefficients or scores in w: (rows, labels)."""

@@ -74,7 +74,7 @@ class KernelBundle:
         if self.keeps_tables:
             self._make_room()
             scored = self.shard.lift(g)
-            self.tables.append(scored.astype(np.float32))
+            self.tables.append(scored.astype(self.shard.rows.dtype))
         else:
             support = self.shard.support(g)
             scored = self.shard.lift(g, np.union1d(np.flatnonzero(self.users), support))
@@ -140,7 +140,7 @@ class KernelBundle:
 
     def _make_room(self) -> None:
         """An error before the tables take more memory than they may."""
-        size = 4 * len(self.w)
+        size = self.shard.rows.dtype.itemsize * len(self.w)
         if (len(self.planes) + 1) * size > self.max_bytes:
             raise MaxMarginError(
                 f"the score tables of {len(self.planes)} cuts over {len(self.shard.rows):,} rows "

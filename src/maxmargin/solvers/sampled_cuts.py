@@ -20,7 +20,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..errors import DataError
-from ..kernels.columns import Columns
 from ..kernels.scores import ScoreShard
 from ..result import Status
 from .kernel_bundle import KernelBundle, Point
@@ -79,6 +78,8 @@ class SampledCuts:
         Memory for the score tables (linear); an error tells before it is exceeded.
     cache_bytes : int
         Memory for columns of the kernel matrix (linear).
+    dtype : {"float32", "float64"}
+        Of kernel values and score tables.
     """
 
     kind: str = "linear"
@@ -90,6 +91,7 @@ class SampledCuts:
     idle: int = 20
     max_bytes: int = 2**31
     cache_bytes: int = 2**29
+    dtype: str = "float32"
 
     name = "sampled-cuts"
     estimates = True
@@ -102,6 +104,8 @@ class SampledCuts:
         for name, value in (("r", self.r), ("p", self.p), ("tries", self.tries)):
             if value is not None and value < 1:
                 raise DataError(f"{name} is at least 1, got {value}")
+        if self.dtype not in ("float32", "float64"):
+            raise DataError(f"dtype is 'float32' or 'float64', got {self.dtype!r}")
         if self.rates is not None and (self.kind == "constant" or min(self.rates) <= 0):
             raise DataError("rates are two numbers > 0, for kind='linear'")
 
@@ -118,8 +122,7 @@ class SampledCuts:
                 "mm.train_kernel), or use solver='one-slack'"
             )
         linear = self.kind == "linear"
-        if linear and self.cache_bytes >= 256 * len(shard.rows):
-            shard.columns = Columns(shard.rows, self.cache_bytes)
+        shard.compute_in(np.dtype(self.dtype), self.cache_bytes if linear else 0)
         model = KernelBundle(shard, task.N, linear, self.max_bytes, self.idle)
         start = model.start()
         return SampledState(
@@ -256,7 +259,7 @@ class SampledCuts:
 
 
 #: How far the next point is from the centre, by default.
-STEP = {"linear": 0.1, "constant": 1.0}
+STEP = {"linear": 0.3, "constant": 1.0}
 
 
 def draw(random: np.random.RandomState, n: int, r: int) -> np.ndarray:
