@@ -82,7 +82,7 @@ def train_model(
             f"{verdict(result).lower()} with a gap of {result.gap:.4g}: the objective is "
             f"{bound(result)} above the optimum"
         )
-    if not getattr(estimator, "coef_", getattr(estimator, "dual_coef_", None)).any():
+    if not result.w.any():
         warn("all weights are zero, so all examples get the same label: train longer or raise --C")
     if not quiet:
         written = [str(path) for path in (model, plot) if path is not None]

@@ -91,5 +91,5 @@ def chosen_rows(X: object, chosen: np.ndarray) -> np.ndarray:
     """The rows of the chosen examples."""
     if not isinstance(X, Sequences):
         return chosen
-    bounds = X.offsets
-    return np.concatenate([np.arange(bounds[i], bounds[i + 1]) for i in chosen])
+    bounds = X.offsets.tolist()
+    return np.concatenate([np.arange(bounds[i], bounds[i + 1]) for i in chosen.tolist()])

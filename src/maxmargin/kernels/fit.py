@@ -270,9 +270,9 @@ AUDIT_FUNCTIONS = 1000
 
 def as_kernel_result(result: Result, model: KernelModel, audit: Any) -> KernelResult:
     """The same result, whose w are the coefficients of the model."""
-    values = {name: getattr(result, name) for name in Result.__dataclass_fields__}
-    w = np.concatenate([model.coef.ravel(), model.rest])
-    return KernelResult(**(values | {"w": w}), model=model, auditor=audit)
+    values: dict[str, Any] = {name: getattr(result, name) for name in Result.__dataclass_fields__}
+    values["w"] = np.concatenate([model.coef.ravel(), model.rest])
+    return KernelResult(**values, model=model, auditor=audit)
 
 
 from .adapt import find_k  # noqa: E402  (it trains, so it needs the names above)

@@ -84,10 +84,8 @@ def check_kernel(kernel: Any, gamma: Any, degree: Any, coef0: Any) -> None:
     """Refuse wrong parameters; the data are not needed."""
     if not callable(kernel) and kernel not in NAMES and kernel is not None:
         raise DataError(f"kernel is a callable or one of {', '.join(NAMES)}; got {kernel!r}")
-    if isinstance(gamma, str):
-        if gamma not in ("scale", "auto"):
-            raise DataError(f"gamma is 'scale', 'auto' or a number > 0, got {gamma!r}")
-    elif not (np.isscalar(gamma) and np.isfinite(gamma) and gamma > 0):
+    named = isinstance(gamma, str) and gamma in ("scale", "auto")
+    if not named and (isinstance(gamma, str) or not 0 < float(gamma) < np.inf):
         raise DataError(f"gamma is 'scale', 'auto' or a number > 0, got {gamma!r}")
     if isinstance(degree, bool) or int(degree) != degree or degree < 1:
         raise DataError(f"degree is an integer >= 1, got {degree!r}")

@@ -56,7 +56,10 @@ class KernelRows:
         if self.kernel.name == "precomputed":
             ids = np.arange(len(self)) if self.ids is None else self.ids
             part = KernelRows(self.kernel, None, ids[rows], self.dtype)
-            part._ready = (self, rows)
+            if self.X is not None:
+                part._ready = (self.X, np.arange(self.X.shape[0])[rows])
+            elif self._ready is not None:
+                part._ready = (self._ready[0], self._ready[1][rows])
             return part
         part = KernelRows(self.kernel, self.X[rows], None, self.dtype)
         if self._ready is not None:
@@ -142,8 +145,7 @@ class KernelRows:
             return self.X, slice(None)
         if self._ready is None:
             raise DataError("only the numbers of these rows are known: they stand on the right")
-        whole, rows = self._ready
-        return whole.X, rows
+        return self._ready
 
     def _known_ids(self) -> np.ndarray:
         if self.ids is None:
