@@ -1,6 +1,7 @@
 from . import datasets as datasets
 from . import features as features
 from . import io as io
+from . import kernels as kernels
 from . import metrics as metrics
 from .backends.files import Files as Files
 from .backends.ray import Ray as Ray
@@ -16,6 +17,7 @@ from .estimators import ChainSVC as ChainSVC
 from .estimators import MulticlassSVC as MulticlassSVC
 from .estimators import StructuredSVC as StructuredSVC
 from .io.models import load as load
+from .kernels import Basis as Basis
 from .problem import KernelProblem as KernelProblem
 from .problem import Kernels as Kernels
 from .problem import Pack as Pack
@@ -27,6 +29,7 @@ from .solvers import BCFW as BCFW
 from .solvers import SDM as SDM
 from .solvers import NSlack as NSlack
 from .solvers import OneSlack as OneSlack
+from .solvers import SampledCuts as SampledCuts
 from .solvers import Subgradient as Subgradient
 from .training import train as train
 

@@ -20,6 +20,7 @@ class Status(Enum):
     INTERRUPTED = "interrupted before the duality gap was within tol"
     CALLBACK = "stopped by a callback before the duality gap was within tol"
     OWN_RULE = "stopped by the solver's own rule before the duality gap was within tol"
+    UNCERTIFIED = "ended by the rule of sampled cuts, which prove nothing: see result.audit()"
     IMPORTED = "not trained here: the weights come from another program's file"
     STALLED = "stopped at the precision of floating point before the gap was within tol: raise tol"
 
@@ -100,6 +101,27 @@ class Result:
     def converged(self) -> bool:
         """Whether the certified stopping rule was met."""
         return self.status is Status.CONVERGED
+
+    @property
+    def as_asked(self) -> bool:
+        """Whether training ended by the rule of its solver, not by a limit."""
+        return self.status in (Status.CONVERGED, Status.UNCERTIFIED)
+
+    def audit(self) -> Any:
+        """P(w) and a feasible dual value of the problem that was asked for: ``.primal .dual .gap``.
+
+        Of a kernel that means its whole space, whatever subspace or sample was trained on, and is
+        computed now, from the training data: after ``mm.load`` these are no longer there.
+        """
+        from .errors import MaxMarginError
+        from .kernels.audit import Audit
+
+        if not np.isfinite(self.gap):
+            raise MaxMarginError(
+                "there is nothing to audit: this result was loaded or imported, and the data are "
+                "not at hand; audit the result of fit"
+            )
+        return Audit(self.primal, self.dual)
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Draw primal, dual and gap over time and oracle calls; see ``report.convergence``."""

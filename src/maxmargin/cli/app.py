@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import chain_app, svm_struct
+from . import chain_app, kernel_options, svm_struct
 from .chain_app import CHAINS, Json, Model
 from .guard import GuardedGroup, checkpoint_option
 
@@ -138,6 +138,11 @@ def train(
         Path | None, typer.Option(help="Draw the convergence: a .png, .svg or .pdf file.")
     ] = None,
     quiet: Quiet = False,
+    kernel: kernel_options.KernelOption = kernel_options.KernelName.linear,
+    gamma: kernel_options.GammaOption = "scale",
+    degree: kernel_options.DegreeOption = 3,
+    coef0: kernel_options.Coef0Option = 0.0,
+    n_basis: kernel_options.BasisOption = None,
     form: chain_app.FormatOption = None,
     template: chain_app.TemplateOption = None,
     label: chain_app.LabelOption = None,
@@ -170,6 +175,7 @@ def train(
         "random_state": seed,
         "checkpoint": checkpoint_option(checkpoint, every, resume),
         "verbose": int(not quiet),
+        **kernel_options.read(kernel, gamma, degree, coef0, n_basis),
     }
     own = chain_app.structure_options(
         structure.value, C, intercept, form, template, label, transitions, start_stop, loss

@@ -36,6 +36,7 @@ from .chain import (
 from .chain_show import print_sequence_evaluation, print_suspects, suspects_json
 from .evaluation import Evaluation
 from .guard import check_output, warn
+from .kernel_options import check_kernel_options
 from .show import Console, evaluation_json, info_json, print_evaluation, print_info, print_training
 
 ESTIMATORS: dict[str, Any] = {"binary": BinarySVC, "multiclass": MulticlassSVC}
@@ -57,6 +58,7 @@ def train_model(
     check_positive("C", parameters["C"])
     check_stop(parameters["tol"], parameters["max_iter"], parameters["max_time"])
     get_solver(parameters["solver"])  # only to refuse a wrong name early
+    check_kernel_options(parameters)
     start = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # said below, in the user's words
@@ -75,12 +77,12 @@ def train_model(
     result = estimator.result_
     if plot is not None:
         result.plot(plot)
-    if not result.converged:
+    if not result.as_asked:
         warn(
             f"{verdict(result).lower()} with a gap of {result.gap:.4g}: the objective is "
             f"{bound(result)} above the optimum"
         )
-    if not estimator.coef_.any():
+    if not result.w.any():
         warn("all weights are zero, so all examples get the same label: train longer or raise --C")
     if not quiet:
         written = [str(path) for path in (model, plot) if path is not None]
@@ -152,6 +154,8 @@ def evaluate_model(model: Path, data: str, as_json: bool, plot: Path | None) -> 
 def explain_model(model: Path, n: int, as_json: bool) -> None:
     """Print the largest weights."""
     estimator = load(model)
+    if hasattr(estimator, "dual_coef_"):
+        raise DataError("has a kernel, so its features have no weights to show", path=str(model))
     if not hasattr(estimator, "feature_names_in_") and not getattr(
         estimator, "feature_names_", None
     ):

@@ -163,7 +163,11 @@ def print_info(path: str, content: dict[str, Any], certificate: str) -> None:
 
         rows += chain_rows(content)
         more = " that are not zero"
-    rows.append(("weights", f"{content['n_weights']:,}{more}"))
+    if "kernel" in content:
+        rows.append(("kernel", content["kernel"]["text"]))
+        rows.append(("support vectors", f"{content['kernel']['support']:,}"))
+    else:
+        rows.append(("weights", f"{content['n_weights']:,}{more}"))
     console = Console()
     console.print(pairs_table([*rows, *result_rows(content["result"])]))
     console.print(Text(certificate))

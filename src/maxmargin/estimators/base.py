@@ -25,7 +25,9 @@ class _SVC(BaseEstimator):
     result_: Result
     n_iter_: int
 
-    def _train(self, problem: Any, X: Any, Y: Any, sample_weight: Any) -> Result:
+    def _train(
+        self, problem: Any, X: Any, Y: Any, sample_weight: Any, train: Any = train
+    ) -> Result:
         result = train(
             problem,
             X,
@@ -40,7 +42,7 @@ class _SVC(BaseEstimator):
                 )
             },
         )  # fmt: skip
-        if not result.converged:
+        if not result.as_asked:
             warnings.warn(
                 f"{type(self).__name__}: {result.status.value} (gap {result.gap:.4g}, "
                 f"primal {result.primal:.6g}, after {result.n_iter} iterations)",

@@ -13,6 +13,8 @@ from ..backends.files import FileData, Files
 from ..errors import DataError
 from ..explain import Explanation, explain, largest_slacks
 from ..features import Extractor
+from ..kernels.estimators import fit_kernel, forget_kernel, scored_sequences
+from ..kernels.functions import is_linear
 from ..problems.chain import Chain
 from ..sequences import Sequences
 from ..shard import predict_labels
@@ -51,6 +53,12 @@ class ChainSVC(_SVC):
     template : str, optional
         X holds rows of columns, as ``mm.io.read_conll`` gives them, and this is the template that
         makes features of them: a built-in name, a file or the text (see ``mm.features``).
+    kernel : None, "linear", "rbf", "poly", "sigmoid", "precomputed" or callable
+        Of the features of tokens; transitions stay linear. See ``maxmargin.kernels.functions``.
+    gamma, degree, coef0 : parameters of the kernel, as in scikit-learn
+    n_basis : int, "auto" or Basis, optional
+        Train on so many basis functions of the kernel. By default few tokens are treated exactly,
+        and for many the number is found ("auto"), unless the solver is one of sampled cuts.
     max_iter, max_time : int, float (seconds)
         Limits; the best point so far is kept, with a ConvergenceWarning.
     n_jobs : int
@@ -72,6 +80,8 @@ class ChainSVC(_SVC):
         Weights of the features.
     transition_ : array (n_classes, n_classes)
         Weights ``[from, to]``.
+    support_, support_vectors_, dual_coef_ : arrays (m,), (m, d), (n_classes, m)
+        With a kernel, in place of ``coef_``.
     start_, stop_ : array (n_classes,)
         Weights of the first and the last label; zero without ``start_stop``.
     n_features_in_ : int
@@ -115,6 +125,11 @@ class ChainSVC(_SVC):
         transitions: Any = None,
         start_stop: bool = False,
         template: Any = None,
+        kernel: Any = None,
+        gamma: Any = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        n_basis: Any = None,
         max_iter: int = 10_000,
         max_time: float | None = None,
         n_jobs: int | None = 1,
@@ -133,6 +148,11 @@ class ChainSVC(_SVC):
         self.transitions = transitions
         self.start_stop = start_stop
         self.template = template
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.n_basis = n_basis
         self.max_iter = max_iter
         self.max_time = max_time
         self.n_jobs = n_jobs
@@ -174,7 +194,11 @@ class ChainSVC(_SVC):
         self.class_weight_ = None if self.class_weight is None else self._class_weights(codes)
         problem = self._problem()
         check_gold(problem.allowed, tokens, codes, self.classes_)
-        result = self._train(problem, tokens, np.split(codes, tokens.offsets[1:-1]), weight)
+        tags = np.split(codes, tokens.offsets[1:-1])
+        if not is_linear(self.kernel):
+            return fit_kernel(self, problem, tokens, tags, weight)
+        forget_kernel(self)
+        result = self._train(problem, tokens, tags, weight)
         self._set_weights(result.w)
         return self
 
@@ -204,10 +228,11 @@ class ChainSVC(_SVC):
             return [labels for part in self._predict_files(X) for labels in part]
         tokens = self._tokens(X)
         problem = self._problem()
+        rows, w = self._weighted(tokens)
         if self.backend is None:
-            labels = predict_labels(problem, problem.pack(tokens), self._w(), self.n_jobs or 1)
+            labels = predict_labels(problem, problem.pack(rows), w, self.n_jobs or 1)
         else:
-            found = self.backend.predict(problem, tokens, self._w())
+            found = self.backend.predict(problem, rows, w)
             labels = np.concatenate([*found, np.zeros(0, np.int16)])
         names = self.classes_.tolist()
         flat = [names[k] for k in labels.tolist()]
@@ -250,6 +275,7 @@ class ChainSVC(_SVC):
         _, codes = encode_tags(Y, tokens, self.classes_)
         problem = self._problem()
         allow_gold(problem.allowed, tokens, codes)
+        tokens, w = self._weighted(tokens)
         pack = problem.pack(tokens, np.split(codes, tokens.offsets[1:-1]))
         names = self.classes_.tolist()
         return [
@@ -260,12 +286,18 @@ class ChainSVC(_SVC):
                 "truth": [names[k] for k in found.truth],
                 "worst": [names[k] for k in found.worst],
             }
-            for found in largest_slacks(problem, pack, self._w(), self.rescaling, n)
+            for found in largest_slacks(problem, pack, w, self.rescaling, n)
         ]
 
     def _tokens(self, X: Any) -> Sequences:
         check_is_fitted(self)
         return read_new_tokens(X, self._reader, self.n_features_in_)
+
+    def _weighted(self, tokens: Sequences) -> tuple[Sequences, np.ndarray]:
+        """Rows for the problem and their weights; with a kernel the rows are unit vectors."""
+        if hasattr(self, "dual_coef_"):
+            return scored_sequences(self, tokens)
+        return tokens, self._w()
 
     def _problem(self) -> Chain:
         """The structure, once the labels are known."""

@@ -12,6 +12,8 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from ..backends.files import FileData, Files
 from ..errors import DataError
+from ..kernels.estimators import fit_kernel, forget_kernel, kernel_scores
+from ..kernels.functions import is_linear
 from ..labels import as_label_array, check_no_nan, encode_labels
 from ..problem import KernelProblem
 from ..problems.binary import Binary
@@ -26,6 +28,11 @@ class _LinearSVC(ClassifierMixin, _SVC):
     fit_intercept: bool
     intercept_scaling: float
     class_weight: Any
+    kernel: Any
+    gamma: Any
+    degree: int
+    coef0: float
+    n_basis: Any
 
     classes_: np.ndarray
     coef_: np.ndarray
@@ -52,6 +59,9 @@ class _LinearSVC(ClassifierMixin, _SVC):
         self._check_classes(codes, weight)
         weight = self._weights(codes, weight)
         problem = self._problem()
+        if not is_linear(self.kernel):
+            return fit_kernel(self, problem, X, self._encode(codes), weight)
+        forget_kernel(self)
         result = self._train(problem, X, self._encode(codes), weight)
         self._set_weights(result.w)
         return self
@@ -72,7 +82,10 @@ class _LinearSVC(ClassifierMixin, _SVC):
         """Scores (n, n_classes); with two classes (n,), of the second against the first."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        scores = X @ self.coef_.T + self.intercept_
+        if hasattr(self, "dual_coef_"):
+            scores = kernel_scores(self, X)
+        else:
+            scores = X @ self.coef_.T + self.intercept_
         if scores.shape[1] == 2:
             return scores[:, 1] - scores[:, 0]
         return scores.ravel() if scores.shape[1] == 1 else scores
@@ -94,6 +107,7 @@ class _LinearSVC(ClassifierMixin, _SVC):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
         return tags
 
     def _read(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
@@ -183,6 +197,15 @@ class BinarySVC(_LinearSVC):
     intercept_scaling : float
     class_weight : dict or "balanced", optional
         Multiplies C for the examples of a class.
+    kernel : None, "linear", "rbf", "poly", "sigmoid", "precomputed" or callable
+        See ``maxmargin.kernels.functions``; the parameters are those of scikit-learn.
+    gamma : "scale", "auto" or float
+    degree : int
+    coef0 : float
+    n_basis : int, "auto" or Basis, optional
+        Train on so many basis functions of the kernel. By default few examples are treated
+        exactly, and for many the number is found ("auto"), unless the solver is one of sampled
+        cuts.
     max_iter, max_time : int, float (seconds)
         Limits; the best point so far is kept, with a ConvergenceWarning.
     n_jobs : int
@@ -202,6 +225,8 @@ class BinarySVC(_LinearSVC):
     classes_ : array (2,)
     coef_ : array (1, d)
     intercept_ : array (1,)
+    support_, support_vectors_, dual_coef_ : arrays (m,), (m, d), (1, m)
+        With a kernel, in place of ``coef_``.
     result_ : Result
         The certificate and the history.
 
@@ -225,6 +250,11 @@ class BinarySVC(_LinearSVC):
         fit_intercept: bool = False,
         intercept_scaling: float = 1.0,
         class_weight: Any = None,
+        kernel: Any = None,
+        gamma: Any = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        n_basis: Any = None,
         max_iter: int = 10_000,
         max_time: float | None = None,
         n_jobs: int | None = 1,
@@ -241,6 +271,11 @@ class BinarySVC(_LinearSVC):
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
         self.class_weight = class_weight
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.n_basis = n_basis
         self.max_iter = max_iter
         self.max_time = max_time
         self.n_jobs = n_jobs
@@ -287,6 +322,15 @@ class MulticlassSVC(_LinearSVC):
     intercept_scaling : float
     class_weight : dict or "balanced", optional
         Multiplies C for the examples of a class.
+    kernel : None, "linear", "rbf", "poly", "sigmoid", "precomputed" or callable
+        See ``maxmargin.kernels.functions``; the parameters are those of scikit-learn.
+    gamma : "scale", "auto" or float
+    degree : int
+    coef0 : float
+    n_basis : int, "auto" or Basis, optional
+        Train on so many basis functions of the kernel. By default few examples are treated
+        exactly, and for many the number is found ("auto"), unless the solver is one of sampled
+        cuts.
     max_iter, max_time : int, float (seconds)
         Limits; the best point so far is kept, with a ConvergenceWarning.
     n_jobs : int
@@ -306,6 +350,8 @@ class MulticlassSVC(_LinearSVC):
     classes_ : array (n_classes,)
     coef_ : array (n_classes, d)
     intercept_ : array (n_classes,)
+    support_, support_vectors_, dual_coef_ : arrays (m,), (m, d), (n_classes, m)
+        With a kernel, in place of ``coef_``.
     result_ : Result
         The certificate and the history.
 
@@ -330,6 +376,11 @@ class MulticlassSVC(_LinearSVC):
         fit_intercept: bool = False,
         intercept_scaling: float = 1.0,
         class_weight: Any = None,
+        kernel: Any = None,
+        gamma: Any = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        n_basis: Any = None,
         max_iter: int = 10_000,
         max_time: float | None = None,
         n_jobs: int | None = 1,
@@ -347,6 +398,11 @@ class MulticlassSVC(_LinearSVC):
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
         self.class_weight = class_weight
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.n_basis = n_basis
         self.max_iter = max_iter
         self.max_time = max_time
         self.n_jobs = n_jobs

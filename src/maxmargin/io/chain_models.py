@@ -35,7 +35,8 @@ def encode_chain(estimator: Any, arrays: dict[str, np.ndarray]) -> dict[str, Any
         "template", "names" (dicts or lists of names) or None (matrices); and "data", what files
         the model was trained on, if any.
     """
-    _encode_weights(estimator._w(), arrays)
+    if not hasattr(estimator, "dual_coef_"):  # else the weights are those of a kernel
+        _encode_weights(estimator._w(), arrays)
     if estimator.class_weight_ is not None:
         arrays[CLASS_WEIGHT] = estimator.class_weight_
     reader = estimator._reader
@@ -67,8 +68,12 @@ def _template_text(reader: Any) -> str | None:
     return text if "\n" in text else text + "\n"
 
 
-def decode_chain(estimator: Any, meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> np.ndarray:
+def decode_chain(
+    estimator: Any, meta: dict[str, Any], arrays: dict[str, np.ndarray], kernel: bool = False
+) -> np.ndarray:
     """Give an estimator that has its parameters and labels all the rest; returns w.
+
+    With a ``kernel`` the weights are left to others.
 
     Raises
     ------
@@ -84,8 +89,9 @@ def decode_chain(estimator: Any, meta: dict[str, Any], arrays: dict[str, np.ndar
     if type(d) is not int or d < 0 or (names is not None and len(names) != d):
         raise ValueError(f"{d!r} is not the number of features")
     size = d * K + K * K + (2 * K if estimator.start_stop else 0)
-    w = _decode_weights(arrays, size)
-    estimator._set_weights(w)
+    w = np.zeros(0) if kernel else _decode_weights(arrays, size)
+    if not kernel:
+        estimator._set_weights(w)
     estimator.class_weight_ = arrays.get(CLASS_WEIGHT)
     estimator._problem()  # refuses parameters that do not fit the labels
     return w

@@ -8,11 +8,15 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelFileError
+from ..kernels.basis import Basis
 from ..result import Record, Result, Status
-from ..solvers import SOLVERS
+from ..solvers import SOLVERS, SampledCuts
 from .label_json import labels_from_json, labels_to_json
 
-SOLVER_CLASSES: dict[str, Any] = {cls.__name__: cls for cls in SOLVERS.values()}
+#: Objects that a parameter may be: solvers, and how a basis is chosen.
+SOLVER_CLASSES: dict[str, Any] = {
+    cls.__name__: cls for cls in (*SOLVERS.values(), SampledCuts, Basis)
+}
 
 #: The fields of a result that are single numbers.
 _NUMBERS = (

@@ -18,6 +18,7 @@ from ..errors import ModelFileError
 from ..estimators import BinarySVC, ChainSVC, MulticlassSVC, StructuredSVC
 from ..result import Record
 from .chain_models import chain_summary, decode_chain, encode_chain, storable_template
+from .kernel_models import decode_kernel, encode_kernel, kernel_summary
 from .label_json import labels_from_json, labels_to_json
 from .model import read_container, write_container
 from .model_values import decode_parameters, decode_result, encode_parameter, encode_result, plain
@@ -28,6 +29,12 @@ ESTIMATORS: dict[str, Any] = {
 
 #: Fitted attributes that are arrays of numbers, and those that are labels.
 _ARRAYS, _LABELS = ("coef_", "intercept_"), ("classes_", "n_features_in_", "feature_names_in_")
+
+#: The array that stands for the weights, of a chain or not, with a kernel or not.
+WEIGHT_ARRAYS = {
+    (False, False): "coef_", (False, True): "dual_coef", (True, False): "weights",
+    (True, True): "dual_coef",
+}  # fmt: skip
 
 
 def save_model(estimator: Any, path: Any) -> None:
@@ -51,6 +58,8 @@ def save_model(estimator: Any, path: Any) -> None:
     arrays: dict[str, np.ndarray] = {}
     parameters = estimator.get_params(deep=False)
     parameters.pop("backend", None)  # where it was trained is not part of the model
+    if hasattr(estimator, "dual_coef_"):
+        meta["kernel"] = encode_kernel(estimator, arrays)
     if isinstance(estimator, ChainSVC):
         meta["chain"] = encode_chain(estimator, arrays)
         parameters["template"] = storable_template(estimator)
@@ -114,14 +123,14 @@ def summary(path: Any) -> dict[str, Any]:
     dict
         "estimator", "problem" (None if built in), "parameters", "classes", "n_features" and
         "n_weights" (for a chain those that are not zero), all of JSON types, and the "result"; and
-        "chain", what more there is to say of one.
+        "chain" and "kernel", what more there is to say of these.
     """
     meta, arrays = read_container(path)
     with _blaming(path):
         _estimator_class(meta)
         parameters = decode_parameters(meta, arrays)
         chain = "chain" in meta
-        weights = arrays["weights" if chain else "coef_"].ravel()
+        weights = arrays[WEIGHT_ARRAYS[chain, "kernel" in meta]].ravel()
         result = decode_result(meta["result"], arrays["history"], weights)
         classes = labels_from_json(meta["fitted"].get("classes_"))
         return {
@@ -133,6 +142,7 @@ def summary(path: Any) -> dict[str, Any]:
             "n_weights": int(np.count_nonzero(weights)) if chain else weights.size,
             "result": result,
             **({"chain": chain_summary(meta["chain"])} if chain else {}),
+            **({"kernel": kernel_summary(meta["kernel"])} if "kernel" in meta else {}),
         }
 
 
@@ -183,7 +193,11 @@ def _check_problem(meta: dict[str, Any], problem: Any) -> dict[str, Any]:
 def _set_weights(estimator: Any, meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> np.ndarray:
     """Give the estimator its fitted arrays; returns w."""
     if isinstance(estimator, ChainSVC):
-        return decode_chain(estimator, meta["chain"], arrays)
+        w = decode_chain(estimator, meta["chain"], arrays, "kernel" in meta)
+        return decode_kernel(estimator, meta["kernel"], arrays) if "kernel" in meta else w
+    if "kernel" in meta:
+        estimator.intercept_ = arrays["intercept_"]
+        return decode_kernel(estimator, meta["kernel"], arrays)
     for key in _ARRAYS:
         if key in arrays:
             setattr(estimator, key, arrays[key])

@@ -11,6 +11,7 @@ _VERDICTS = {
     Status.INTERRUPTED: "Interrupted",
     Status.CALLBACK: "Stopped by a callback",
     Status.OWN_RULE: "Stopped by the solver's own rule",
+    Status.UNCERTIFIED: "Ended by the rule of sampled cuts",
     Status.IMPORTED: "Imported",
     Status.STALLED: "Stopped at the precision of floating point",
 }
@@ -36,6 +37,11 @@ def bound(result: Result) -> str:
 
 def certificate(result: Result) -> str:
     """One sentence for people: what is proved of the weights."""
+    if result.status is Status.UNCERTIFIED:
+        return (
+            f"{verdict(result)} at an objective of about {result.primal:.6g}; sampled cuts prove "
+            "no bound."
+        )
     return (
         f"{verdict(result)}: no weights have an objective below {result.dual:.6g} (the dual), and "
         f"these reach {result.primal:.6g} (the primal), so they are {bound(result)} above the "

@@ -10,6 +10,7 @@ from .base import Solver, solve
 from .bcfw import BCFW
 from .n_slack import NSlack
 from .one_slack import OneSlack
+from .sampled_cuts import SampledCuts
 from .sdm import SDM
 from .subgradient import Subgradient
 from .task import Task
@@ -22,6 +23,11 @@ SOLVERS: dict[str, Any] = {
     "subgradient": Subgradient,
 }
 
+#: Those that work in the space of a kernel.
+KERNEL_SOLVERS: dict[str, Any] = {
+    "sampled-linear": SampledCuts,
+    "sampled-constant": lambda: SampledCuts(kind="constant"),
+}
 
 #: Below so many operations in a pass of the oracle, training is over in an instant with any solver.
 FEW_OPERATIONS = 1e5
@@ -54,11 +60,12 @@ def get_solver(solver: Any, shard: Shard | None = None) -> Solver:
     if solver == "auto":
         return SDM() if shard is None else choose(shard)
     if isinstance(solver, str):
-        if solver not in SOLVERS:
+        known = SOLVERS | KERNEL_SOLVERS
+        if solver not in known:
             raise DataError(
-                f"solver {solver!r} is not one of 'auto', {', '.join(map(repr, SOLVERS))}"
+                f"solver {solver!r} is not one of 'auto', {', '.join(map(repr, known))}"
             )
-        return SOLVERS[solver]()
+        return known[solver]()
     if not callable(getattr(solver, "step_once", None)):
         raise DataError(
             f"solver is a name or a solver object such as mm.OneSlack(), got {solver!r}"
@@ -67,6 +74,6 @@ def get_solver(solver: Any, shard: Shard | None = None) -> Solver:
 
 
 __all__ = [
-    "BCFW", "SDM", "SOLVERS", "NSlack", "OneSlack", "Solver", "Subgradient", "Task", "get_solver",
-    "solve",
+    "BCFW", "KERNEL_SOLVERS", "SDM", "SOLVERS", "NSlack", "OneSlack", "SampledCuts", "Solver",
+    "Subgradient", "Task", "get_solver", "solve",
 ]  # fmt: skip

@@ -57,7 +57,8 @@ class Solver(Protocol):
 class Certificate:
     """The best primal point and the best dual value seen: the optimum lies between them."""
 
-    def __init__(self) -> None:
+    def __init__(self, newest: bool = False) -> None:
+        self.newest = newest
         self.w: np.ndarray | None = None
         self.primal = np.inf
         self.dual = -np.inf
@@ -66,7 +67,7 @@ class Certificate:
     def update(self, w: np.ndarray | None, primal: float, dual: float) -> None:
         """Keep what is better; count the iterations in which nothing was."""
         self.idle += 1
-        if w is not None and primal < self.primal:
+        if w is not None and (primal < self.primal or self.newest):
             if self.w is None:
                 self.w = np.empty_like(w)
             np.copyto(self.w, w)
@@ -112,7 +113,12 @@ def solve(
     start : state, optional
         Where to begin: a state of this solver for this task; its own first one by default.
     """
-    run = Run(solver.init(task) if start is None else start, Clock(stop.max_time))
+    run = Run(
+        solver.init(task) if start is None else start,
+        Clock(stop.max_time),
+        # A solver whose values are estimates says itself which point to keep: its last one.
+        Certificate(newest=getattr(solver, "estimates", False)),
+    )
     saver = None if checkpoint is None else Saver(checkpoint, solver, task)
     try:
         with run.clock.noting_interrupts():
@@ -180,7 +186,7 @@ def _ending(task: Task, run: Run, stop: Stop, wants_stop: bool) -> Status | None
     if best.gap <= gap_target(stop.tol, task.C, task.n):
         return Status.CONVERGED
     if getattr(run.state, "finished", False):
-        return Status.OWN_RULE
+        return getattr(run.state, "status", Status.OWN_RULE)
     if best.idle >= STALLED_AFTER and not getattr(run.state, "recovering", False):
         return Status.STALLED
     if wants_stop and best.w is not None:

@@ -1,0 +1,7 @@
+"""Kernels: their values in blocks, basis functions, and models over support vectors."""
+
+from .basis import Basis
+from .functions import Kernel, make_kernel
+from .rows import KernelRows
+
+__all__ = ["Basis", "Kernel", "KernelRows", "make_kernel"]

@@ -1,0 +1,111 @@
+"""Certificates in the whole space of a kernel, on request.
+
+A primal value needs the scores of all rows. A dual value needs dual variables: those of the
+problem in a subspace of basis functions are feasible in the whole space too, where
+
+    D(alpha) = C sum_ir weight_i alpha_ir loss_ir - 1/2 |w(alpha)|^2
+
+has the same first part, and a second one that is larger by what the subspace leaves out of w.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..ascent import Duals
+from .model import KernelModel
+from .rows import KernelRows
+from .scores import ScoreShard
+
+
+class Audit(NamedTuple):
+    """P(w) and the value D of a feasible dual point: the optimum lies between them."""
+
+    primal: float
+    dual: float
+
+    @property
+    def gap(self) -> float:
+        """P - D."""
+        return self.primal - self.dual
+
+
+class DualPoint(NamedTuple):
+    """``coef`` (rows, labels) and ``rest`` of w(alpha), and ``loss = sum weight alpha loss``."""
+
+    coef: np.ndarray
+    rest: np.ndarray
+    loss: float
+
+
+def dual_point(shard: ScoreShard, duals: Duals, C: float, mode: int) -> DualPoint:
+    """w(alpha) by the coefficients of rows."""
+    w = np.zeros(shard.pack.dim)
+    shard.sum_duals(C, mode, duals, w)
+    loss = float(shard.pack.weight @ (duals.alpha * duals.loss).sum(axis=1))
+    return DualPoint(shard.table(w), w[shard.emissions :], loss)
+
+
+def exact_dual(rows: KernelRows, point: DualPoint, C: float, n_jobs: int = 1) -> float:
+    """D(alpha) in the whole space: all pairs of support vectors."""
+    used = np.flatnonzero(point.coef.any(axis=1))
+    part, coef = rows.take(used), point.coef[used]
+    square = float((part.product(part, coef, n_jobs) * coef).sum())
+    return C * point.loss - 0.5 * (square + float(point.rest @ point.rest))
+
+
+def exact_primal(shard: ScoreShard, model: KernelModel, C: float, mode: int) -> float:
+    """P(w) by a pass of the oracle over the scores of all rows."""
+    w = np.zeros(shard.pack.dim)
+    shard.table(w)[model.support] = model.coef
+    w[shard.emissions :] = model.rest
+    scored = shard.lift(w)
+    labels = shard.new_labels()
+    shard.oracle(scored, mode, labels, shard.everyone)
+    _, _, value = shard.collect(scored, mode, labels)
+    return 0.5 * float(w @ scored) + C * float(shard.pack.weight @ value)
+
+
+def left_out(
+    rows: KernelRows,
+    Z: np.ndarray,
+    point: DualPoint,
+    random: np.random.RandomState,
+    sample: int = 512,
+) -> float:
+    """About 1/2 |w(alpha) outside of the subspace|^2, the gap that the subspace leaves.
+
+    ``a' (K - Z Z') a`` from some of its rows, drawn from the support vectors.
+    """
+    used = np.flatnonzero(point.coef.any(axis=1))
+    if len(used) == 0:
+        return 0.0
+    drawn = used if len(used) <= sample else random.choice(used, sample, replace=False)
+    coef = point.coef[used]
+    values = rows.take(drawn).product(rows.take(used), coef)
+    values -= Z[drawn].astype(np.float64) @ (Z[used].astype(np.float64).T @ coef)
+    total = float((values * point.coef[drawn]).sum()) * len(used) / len(drawn)
+    return max(0.5 * total, 0.0)
+
+
+Auditor = Callable[[], Audit]
+
+
+def auditor(
+    make_shard: Callable[[], ScoreShard],
+    model: KernelModel,
+    point: Callable[[], tuple[Any, DualPoint]],
+    C: float,
+    mode: int,
+) -> Auditor:
+    """A function that computes the audit once it is asked for."""
+
+    def audit() -> Audit:
+        shard = make_shard()
+        rows, dual = point()
+        return Audit(exact_primal(shard, model, C, mode), exact_dual(rows, dual, C, shard.n_jobs))
+
+    return audit

@@ -1,0 +1,157 @@
+"""k basis functions: an explicit feature map onto the subspace that they span.
+
+Paper 000, section 3.3: with the Cholesky factor L of the kernel matrix of the basis, the features
+``z(x) = L^-1 K(basis, x)`` turn OP8 and OP9 into linear problems. Every solver and every structure
+then works as it is, and what it certifies holds for all w in the subspace.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import blas, solve_triangular
+from scipy.linalg.lapack import dpstrf
+
+from ..errors import DataError
+from .rows import TILE, KernelRows, in_batches
+
+#: A basis function must add so much to the span of those before it, relative to the largest.
+#: Features are stored in float32 and multiplied by at most one over the root of this.
+LEAST = 1e-7
+
+#: The same where the map is to be exact, and features are stored in float64.
+EXACT = 1e-13
+
+#: The pool in which the pivots are searched has so many rows, or so many times k.
+POOL, POOL_FACTOR = 1000, 2
+
+
+@dataclass(frozen=True)
+class Basis:
+    """How the basis functions are chosen: ``n_basis=mm.Basis(500, choice="random")``.
+
+    Parameters
+    ----------
+    k : int or "auto"
+        How many; "auto" doubles it until the gap that the subspace leaves to the whole space of
+        the kernel is within ``tol``.
+    choice : {"cholesky", "random"}
+        The pivots of an incomplete Cholesky factorisation, each the row that those before it
+        explain least, among a random pool of rows; or rows at random.
+    max_bytes : int
+        Memory for the features of all rows, in float32; "auto" keeps below it, and more is
+        refused.
+    """
+
+    k: int | str = "auto"
+    choice: str = "cholesky"
+    max_bytes: int = 2**31
+
+    def __post_init__(self) -> None:
+        if self.k != "auto" and (isinstance(self.k, str | bool) or self.k != int(self.k)):
+            raise DataError(f"n_basis is an integer >= 1 or 'auto', got {self.k!r}")
+        if self.k != "auto" and int(self.k) < 1:
+            raise DataError(f"n_basis is an integer >= 1 or 'auto', got {self.k!r}")
+        if self.choice not in ("cholesky", "random"):
+            raise DataError(f"choice is 'cholesky' or 'random', got {self.choice!r}")
+
+
+def as_basis(n_basis: Any) -> Basis:
+    """The basis of a parameter: a number, "auto" or a Basis."""
+    return n_basis if isinstance(n_basis, Basis) else Basis(n_basis)
+
+
+class FeatureMap:
+    """z(x) = L^-1 K(basis, x).
+
+    Attributes
+    ----------
+    pivots : int array (k,)
+        Which rows the basis functions are.
+    basis : KernelRows
+    upper : array (k, k)
+        Upper triangular, L^-T: ``z(X) = K(X, basis) @ upper``.
+    """
+
+    def __init__(self, rows: KernelRows, pivots: np.ndarray, lower: np.ndarray):
+        self.pivots = pivots
+        self.basis = rows.take(pivots)
+        self.basis.prepare()
+        self.upper = solve_triangular(lower, np.eye(len(lower)), lower=True).T
+
+    def __len__(self) -> int:
+        return len(self.pivots)
+
+    def transform(self, rows: KernelRows, dtype: Any = np.float32, n_jobs: int = 1) -> np.ndarray:
+        """Features (n, k) of rows."""
+        k = len(self)
+        out = np.empty((len(rows), k), dtype)
+        upper = np.asfortranarray(self.upper)
+        rows.prepare()
+
+        def work(lo: int, hi: int) -> None:
+            values = rows.take(np.arange(lo, hi)).block(self.basis)
+            # out = values @ upper; by columns that is upper' @ values'.
+            out[lo:hi] = blas.dtrmm(1.0, upper, values.T, trans_a=1, overwrite_b=True).T
+
+        in_batches(work, len(rows), max(64, TILE // max(k, 1)), n_jobs)
+        return out
+
+    def coefficients(self, weights: np.ndarray) -> np.ndarray:
+        """Weights (k, m) of the features as coefficients (k, m) of the basis functions."""
+        return self.upper @ weights
+
+
+def choose_basis(
+    rows: KernelRows, k: int, choice: str, random: np.random.RandomState, least: float = LEAST
+) -> FeatureMap:
+    """The map of at most k basis functions; fewer where more would add nothing.
+
+    "cholesky" searches its pivots among a pool: all rows where these are few. A smaller k with the
+    same ``random`` gives the first functions of a larger one, if the pool is the same.
+    """
+    n = len(rows)
+    k = min(k, n)
+    size = k if choice == "random" else max(POOL, POOL_FACTOR * k)
+    pool = np.arange(n) if size >= n else np.sort(random.choice(n, size, replace=False))
+    part = rows.take(pool)
+    part.prepare()
+    gram = square_block(part)
+    lower, order = pivoted_cholesky(gram, least)
+    k = min(k, lower.shape[1])
+    return FeatureMap(rows, pool[order[:k]], np.ascontiguousarray(lower[:k, :k]))
+
+
+def exact_map(rows: KernelRows) -> tuple[FeatureMap, np.ndarray]:
+    """The map of all rows, up to rounding, and their features (n, rank) in float64."""
+    rows.prepare()
+    lower, order = pivoted_cholesky(square_block(rows), EXACT)
+    Z = np.empty_like(lower)
+    Z[order] = lower
+    rank = lower.shape[1]
+    return FeatureMap(rows, order[:rank], np.ascontiguousarray(lower[:rank])), Z
+
+
+def square_block(rows: KernelRows) -> np.ndarray:
+    """K of rows with themselves."""
+    out = np.empty((len(rows), len(rows)))
+
+    def work(lo: int, hi: int) -> None:
+        out[lo:hi] = rows.take(np.arange(lo, hi)).block(rows)
+
+    in_batches(work, len(rows), max(64, TILE // max(len(rows), 1)))
+    return out
+
+
+def pivoted_cholesky(gram: np.ndarray, least: float) -> tuple[np.ndarray, np.ndarray]:
+    """``(L, order)`` with ``gram[order][:, order] = L L'``, up to ``least`` times its diagonal.
+
+    L is (m, rank) and has the pivots of the greedy choice first.
+    """
+    largest = float(np.einsum("ii->i", gram).max(initial=0.0))
+    if largest <= 0:
+        raise DataError("the kernel of no row with itself is positive: nothing can be learnt")
+    factor, order, rank, _ = dpstrf(gram, tol=least * largest, lower=1)
+    return np.tril(factor)[:, :rank], (order - 1).astype(np.int64)

@@ -1,0 +1,68 @@
+"""Columns of the kernel matrix, kept in a byte budget: cuts ask for the same ones again."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .rows import TILE, KernelRows, in_batches
+
+#: So many columns are copied together before they are multiplied.
+TOGETHER = 32
+
+
+class Columns:
+    """K(all rows, j) for the rows j that were asked for last.
+
+    Parameters
+    ----------
+    rows : KernelRows
+    max_bytes : int
+        Memory for the columns, which are float32.
+    """
+
+    def __init__(self, rows: KernelRows, max_bytes: int):
+        n = len(rows)
+        self.rows = rows
+        self.capacity = int(min(n, max_bytes // (4 * max(n, 1))))
+        self.kept = np.empty((self.capacity, n), np.float32)
+        self.room = np.empty((TOGETHER, n), np.float32)
+        self.place = np.full(n, -1, np.int64)
+        self.owner = np.full(self.capacity, -1, np.int64)
+        self.used = np.zeros(self.capacity, np.int64)
+        self.now = 0
+
+    def product(self, wanted: np.ndarray, coef: np.ndarray, n_jobs: int = 1) -> np.ndarray:
+        """``K(all rows, wanted) @ coef``, an array (n, m)."""
+        self.now += 1
+        here = self.place[wanted] >= 0
+        self.used[self.place[wanted[here]]] = self.now
+        self._fetch(wanted[~here], n_jobs)
+        here = self.place[wanted] >= 0
+        out = np.zeros((coef.shape[1], len(self.rows)))
+        slots, weights = self.place[wanted[here]], coef[here].T.astype(np.float32)
+        for s in range(0, len(slots), TOGETHER):
+            part = slots[s : s + TOGETHER]
+            together = np.take(self.kept, part, axis=0, out=self.room[: len(part)], mode="clip")
+            out += weights[:, s : s + TOGETHER] @ together
+        out = np.ascontiguousarray(out.T)
+        if not here.all():
+            out += self.rows.product(self.rows.take(wanted[~here]), coef[~here], n_jobs)
+        return out
+
+    def _fetch(self, wanted: np.ndarray, n_jobs: int) -> None:
+        """Compute columns into the places that were used least recently, as far as these go."""
+        oldest = np.argsort(self.used, kind="stable")[: len(wanted)]
+        slots = oldest[self.used[oldest] < self.now]
+        wanted = wanted[: len(slots)]
+        if len(wanted) == 0:
+            return
+        left = self.owner[slots]
+        self.place[left[left >= 0]] = -1
+        right = self.rows.take(wanted)
+        right.prepare()
+
+        def work(lo: int, hi: int) -> None:
+            self.kept[slots, lo:hi] = right.block(self.rows.take(np.arange(lo, hi)))
+
+        in_batches(work, len(self.rows), max(64, TILE // len(wanted)), n_jobs)
+        self.place[wanted], self.owner[slots], self.used[slots] = slots, wanted, self.now

@@ -1,0 +1,86 @@
+"""What the estimators do when they have a kernel."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..errors import DataError
+from ..sequences import Sequences
+from ..shard import n_threads
+from .fit import train_kernel
+from .functions import make_kernel
+from .model import KernelModel
+from .scores import identity_of, matrix_of
+
+#: Fitted attributes that belong to a kernel, and those that it replaces.
+FITTED = ("kernel_", "support_", "support_vectors_", "dual_coef_")
+
+
+def fit_kernel(estimator: Any, problem: Any, X: Any, Y: Any, weight: Any) -> Any:
+    """Train an estimator that has a kernel; returns it."""
+    matrix = matrix_of(X)
+    kernel = make_kernel(
+        estimator.kernel, matrix, estimator.gamma, estimator.degree, estimator.coef0
+    )
+    if kernel.name == "precomputed" and hasattr(matrix, "toarray"):
+        raise DataError("a precomputed kernel is a dense array: use X.toarray()")
+    chosen = partial(train_kernel, kernel=kernel, n_basis=estimator.n_basis)
+    result = estimator._train(problem, X, Y, weight, chosen)
+    for name in ("coef_", "start_", "stop_"):
+        vars(estimator).pop(name, None)
+    set_model(estimator, result.model)
+    return estimator
+
+
+def forget_kernel(estimator: Any) -> None:
+    """Before a fit without a kernel."""
+    for name in FITTED:
+        vars(estimator).pop(name, None)
+
+
+def set_model(estimator: Any, model: KernelModel) -> None:
+    """Give an estimator its fitted attributes."""
+    estimator.kernel_ = model.kernel
+    estimator.support_ = model.support
+    estimator.support_vectors_ = model.vectors
+    estimator.dual_coef_ = model.coef.T
+    if not hasattr(estimator, "template"):
+        estimator.intercept_ = model.intercept
+        return
+    K = len(estimator.classes_)
+    ends = model.rest[K * K :] if estimator.start_stop else np.zeros(2 * K)
+    estimator.transition_ = model.rest[: K * K].reshape(K, K)
+    estimator.start_, estimator.stop_ = ends[:K], ends[K:]
+
+
+def get_model(estimator: Any) -> KernelModel:
+    """The model behind the fitted attributes."""
+    rows = len(estimator.dual_coef_)
+    rest = np.zeros(0)
+    if hasattr(estimator, "transition_"):
+        ends = [estimator.start_, estimator.stop_] if estimator.start_stop else []
+        rest = np.concatenate([estimator.transition_.ravel(), *ends])
+    return KernelModel(
+        estimator.kernel_,
+        estimator.support_,
+        estimator.support_vectors_,
+        estimator.dual_coef_.T,
+        getattr(estimator, "intercept_", np.zeros(rows)),
+        rest,
+        estimator.n_features_in_,
+    )
+
+
+def kernel_scores(estimator: Any, X: Any) -> np.ndarray:
+    """Scores (n, rows of dual_coef_) of the rows of X."""
+    return get_model(estimator).scores(X, n_threads(estimator.n_jobs))
+
+
+def scored_sequences(estimator: Any, tokens: Sequences) -> tuple[Sequences, np.ndarray]:
+    """Unit vectors as tokens, and as their weights the scores."""
+    model = get_model(estimator)
+    scores = model.scores(tokens.matrix, n_threads(estimator.n_jobs))
+    return identity_of(tokens), np.concatenate([scores.ravel(), model.rest])

@@ -1,0 +1,278 @@
+"""Training with a kernel: exactly, on basis functions, or by sampled cuts."""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..errors import DataError
+from ..objective import check_positive
+from ..problem import MODES, KernelProblem
+from ..result import Result
+from ..shard import Shard, n_threads
+from ..training import check_stop, random, train_shard
+from .audit import Audit, DualPoint, dual_point, exact_dual, exact_primal
+from .basis import Basis, FeatureMap, as_basis, choose_basis, exact_map
+from .functions import Kernel
+from .model import KernelModel
+from .rows import KernelRows
+from .scores import ScoreShard, matrix_of, score_shard, with_matrix
+
+#: Up to so many rows "auto" takes the whole kernel matrix.
+EXACT_ROWS = 1500
+
+#: More rows are refused: their kernel matrix and its factor would take more than 3 GB.
+MOST_EXACT_ROWS = 14_000
+
+
+@dataclass(repr=False)
+class KernelResult(Result):
+    """A result with the model over support vectors.
+
+    Attributes
+    ----------
+    model : KernelModel
+    method : str
+        "exact", "basis" or "sampled".
+    """
+
+    model: Any = None
+    method: str = "exact"
+    auditor: Callable[[], Audit] | None = None
+
+    def audit(self) -> Audit:
+        """P(w) and a feasible dual in the whole space of the kernel; see `Result.audit`."""
+        return super().audit() if self.auditor is None else self.auditor()
+
+
+@dataclass(frozen=True)
+class Training:
+    """All that training with a kernel is given."""
+
+    problem: KernelProblem
+    X: Any
+    Y: Any
+    weight: np.ndarray | None
+    rows: KernelRows
+    C: float
+    rescaling: str
+    options: dict[str, Any]  # solver, stop, random_state, verbose
+    n_jobs: int
+
+    @property
+    def bias(self) -> float:
+        """The value of the constant feature, or 0."""
+        return float(getattr(self.problem, "bias", 0.0))
+
+    @property
+    def mode(self) -> int:
+        """The number of the rescaling."""
+        return MODES[self.rescaling]
+
+    def whole_rows(self) -> KernelRows:
+        """The rows with the kernel of the whole space, the constant feature included."""
+        if not self.bias:
+            return self.rows
+        kernel = replace(self.rows.kernel, offset=self.bias**2)
+        return KernelRows(kernel, self.rows.X, self.rows.ids)
+
+    def scored(self) -> ScoreShard:
+        """The examples on scores; the constant feature is a part of the kernel."""
+        problem = copy.copy(self.problem)
+        if self.bias:
+            problem.bias = 0.0  # type: ignore[attr-defined]
+        return score_shard(problem, self.X, self.Y, self.weight, self.whole_rows(), self.n_jobs)
+
+
+def train_kernel(
+    problem: KernelProblem,
+    X: Any,
+    Y: Any,
+    *,
+    kernel: Kernel,
+    n_basis: Any = None,
+    C: float = 1.0,
+    solver: Any = "auto",
+    tol: float = 1e-2,
+    rescaling: str = "margin",
+    sample_weight: Any = None,
+    max_iter: int = 10_000,
+    max_time: float | None = None,
+    n_jobs: int | None = 1,
+    random_state: Any = 0,
+    verbose: int = 0,
+) -> KernelResult:
+    """Minimise 1/2 |w|^2 + C sum_i weight_i H_i(w) over the w of a kernel's space.
+
+    Parameters are those of ``train``, and ``kernel`` and ``n_basis`` (None, a number, "auto" or a
+    ``Basis``). The certificate of the result is that of the whole space if the method is exact,
+    of the subspace with basis functions, and none with sampled cuts: see ``result.audit()``.
+    """
+    start = time.perf_counter()
+    if rescaling not in MODES:
+        raise DataError(f"rescaling is 'margin' or 'slack', got {rescaling!r}")
+    options = {
+        "solver": solver, "stop": check_stop(tol, max_iter, max_time),
+        "random_state": random_state, "verbose": verbose,
+    }  # fmt: skip
+    rows = KernelRows(kernel, matrix_of(X))
+    check_precomputed(rows)
+    training = Training(
+        problem, X, Y, sample_weight, rows, check_positive("C", C), rescaling, options,
+        n_threads(n_jobs),
+    )  # fmt: skip
+    method, basis, chosen = choose_method(len(rows), n_basis, solver)
+    training.options["solver"] = chosen
+    sampled = method == "sampled"
+    result = _train_sampled(training) if sampled else _train_mapped(training, basis)
+    result.method = method
+    result.prepare_time = time.perf_counter() - start - result.time - result.compile_time
+    return result
+
+
+def choose_method(n: int, n_basis: Any, solver: Any) -> tuple[str, Basis | None, Any]:
+    """``(method, basis, solver)`` by counts alone, so that runs repeat exactly."""
+    from ..solvers import KERNEL_SOLVERS
+    from ..solvers.sampled_cuts import SampledCuts
+
+    sampled = isinstance(solver, SampledCuts) or (
+        isinstance(solver, str) and solver in KERNEL_SOLVERS
+    )
+    if sampled:
+        if n_basis is not None:
+            raise DataError("sampled cuts need no basis functions: leave n_basis out")
+        return "sampled", None, solver
+    if n_basis is not None:
+        return "basis", as_basis(n_basis), solver
+    auto = isinstance(solver, str) and solver == "auto"
+    if auto and n > EXACT_ROWS:
+        basis = Basis()
+        few = n * 64 * 4 > basis.max_bytes  # not even 64 functions fit into the memory
+        return ("sampled", None, "sampled-constant") if few else ("basis", basis, solver)
+    if n > MOST_EXACT_ROWS:
+        raise DataError(
+            f"the kernel matrix of {n:,} rows would take {n * n * 8 / 2**30:.1f} GB: use "
+            "n_basis=500 (or 'auto') for basis functions, or solver='sampled-linear'"
+        )
+    return "exact", None, solver
+
+
+def check_precomputed(rows: KernelRows) -> None:
+    """A precomputed kernel has a row and a column for each training row."""
+    if rows.kernel.name == "precomputed" and rows.X.shape[0] != rows.X.shape[1]:
+        raise DataError(
+            f"Precomputed matrix must be a square matrix. Input is a {rows.X.shape[0]}x"
+            f"{rows.X.shape[1]} matrix."
+        )
+
+
+def _train_mapped(training: Training, basis: Basis | None) -> KernelResult:
+    """Train a linear model on the features of a map: exact, or of basis functions."""
+    if basis is None:
+        features, Z = exact_map(training.rows)
+    else:
+        k = basis.k if basis.k != "auto" else find_k(training, basis)
+        features, Z = make_features(training, int(k), basis)
+    result, state = fit_features(training, Z)
+    weights, intercept, rest = _take_apart(training, result.w, len(features))
+    model = KernelModel.of(
+        training.rows, features.pivots, features.coefficients(weights), intercept, rest
+    )
+    duals = getattr(state, "duals", None)
+    primal = result.primal
+
+    def audit() -> Audit:
+        point = duals_of(training, duals, Z)
+        # w lies in the subspace, so that P there is P in the whole space.
+        return Audit(primal, exact_dual(training.whole_rows(), point, training.C, training.n_jobs))
+
+    return as_kernel_result(result, model, audit)
+
+
+def make_features(training: Training, k: int, basis: Basis) -> tuple[FeatureMap, np.ndarray]:
+    """The map of k basis functions and the features of all rows, if these fit into the memory."""
+    n = len(training.rows)
+    if 4 * n * min(k, n) > basis.max_bytes:
+        raise DataError(
+            f"the features of {n:,} rows by {k:,} basis functions would take "
+            f"{4 * n * k / 2**30:.1f} GB: use fewer, or raise max_bytes of "
+            "mm.Basis(k, max_bytes=...)"
+        )
+    seed = random(copy.copy(training.options["random_state"]))
+    features = choose_basis(training.rows, k, basis.choice, seed)
+    return features, features.transform(training.rows, n_jobs=training.n_jobs)
+
+
+def fit_features(training: Training, Z: np.ndarray, **changes: Any) -> tuple[Result, Any]:
+    """Train on features Z; returns the result and the last state of the solver."""
+    X = with_matrix(training.X, Z)
+    pack = training.problem.pack(X, training.Y, training.weight)
+    seen: list[Any] = [None]
+
+    def keep(record: Any, state: Any) -> None:
+        seen[0] = state
+
+    result = train_shard(
+        Shard(training.problem, pack, training.n_jobs), training.C, rescaling=training.rescaling,
+        callbacks=[keep], **(training.options | changes),
+    )  # fmt: skip
+    return result, seen[0]
+
+
+def duals_of(training: Training, duals: Any, Z: np.ndarray) -> DualPoint:
+    """Dual variables: the solver's own, or if it has none those that SDM finds."""
+    if duals is None:
+        _, state = fit_features(training, Z, solver="sdm", verbose=0)
+        duals = state.duals
+    return dual_point(training.scored(), duals, training.C, training.mode)
+
+
+def _take_apart(
+    training: Training, w: np.ndarray, k: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Weights (k, labels) of the features, the intercept, and the rest."""
+    labels = getattr(training.problem, "n_classes", 1)
+    weights, rest = w[: k * labels].reshape(k, labels), w[k * labels :]
+    if training.bias:
+        return weights, rest * training.bias, rest[:0]
+    return weights, np.zeros(labels), rest
+
+
+def _train_sampled(training: Training) -> KernelResult:
+    """Train by sampled cuts, on the coefficients of rows."""
+    shard = training.scored()
+    options = training.options
+    result = train_shard(shard, training.C, rescaling=training.rescaling, **options)
+    coef = shard.table(result.w)
+    intercept = training.bias**2 * coef.sum(axis=0)
+    support = shard.support(result.w)
+    rest = result.w[shard.emissions :].copy()
+    model = KernelModel.of(shard.rows, support, coef[support], intercept, rest)
+
+    def audit() -> Audit:
+        found = exact_primal(shard, model, training.C, training.mode)
+        k = min(len(training.rows), AUDIT_FUNCTIONS)
+        _, Z = make_features(training, k, Basis(k))
+        point = duals_of(training, None, Z)
+        return Audit(found, exact_dual(shard.rows, point, training.C, training.n_jobs))
+
+    return as_kernel_result(result, model, None if result.converged else audit)
+
+
+#: Basis functions whose problem gives the dual variables of an audit of sampled cuts.
+AUDIT_FUNCTIONS = 1000
+
+
+def as_kernel_result(result: Result, model: KernelModel, audit: Any) -> KernelResult:
+    """The same result, whose w are the coefficients of the model."""
+    values: dict[str, Any] = {name: getattr(result, name) for name in Result.__dataclass_fields__}
+    values["w"] = np.concatenate([model.coef.ravel(), model.rest])
+    return KernelResult(**values, model=model, auditor=audit)
+
+
+from .adapt import find_k  # noqa: E402  (it trains, so it needs the names above)

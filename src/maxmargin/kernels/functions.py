@@ -1,0 +1,120 @@
+"""Kernel functions, with the names and parameters of scikit-learn.
+
+=============  ====================================================
+"linear"       <x, z>
+"rbf"          exp(-gamma |x - z|^2)
+"poly"         (gamma <x, z> + coef0) ** degree
+"sigmoid"      tanh(gamma <x, z> + coef0), which need not be positive definite
+"precomputed"  X holds the values: X[i, j] is that of row i and training row j
+a callable     ``kernel(X, Z)``, an array with a row for each of X
+=============  ====================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import DataError
+
+#: The smallest exponent of the rbf kernel in float32.
+LOWEST = -60.0
+
+NAMES = ("linear", "rbf", "poly", "sigmoid", "precomputed")
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel whose parameters are numbers.
+
+    Attributes
+    ----------
+    name : str
+        One of ``NAMES``, or "callable".
+    gamma, degree, coef0 : float, int, float
+    offset : float
+        Added to every value: with the square of a constant feature there is an intercept.
+    function : callable, optional
+    """
+
+    name: str
+    gamma: float = 1.0
+    degree: int = 3
+    coef0: float = 0.0
+    offset: float = 0.0
+    function: Callable[[Any, Any], Any] | None = None
+
+    def of_products(self, products: np.ndarray) -> np.ndarray:
+        """Values from inner products, in place (of rbf: from -gamma |x - z|^2)."""
+        if self.name == "rbf":
+            if products.dtype == np.float32:
+                # What is below counts for nothing, and numbers that underflow are slow.
+                np.maximum(products, LOWEST, out=products)
+            np.exp(products, out=products)
+        elif self.name in ("poly", "sigmoid"):
+            products *= self.gamma
+            products += self.coef0
+            if self.name == "sigmoid":
+                np.tanh(products, out=products)
+            else:
+                _raise(products, self.degree)
+        if self.offset:
+            products += self.offset
+        return products
+
+
+def _raise(values: np.ndarray, degree: int) -> None:
+    """values **= degree by products, in place: np.power is twenty times slower."""
+    base = values.copy() if degree > 1 else values
+    for bit in bin(degree)[3:]:
+        np.multiply(values, values, out=values)
+        if bit == "1":
+            np.multiply(values, base, out=values)
+
+
+def is_linear(kernel: Any) -> bool:
+    """Whether there is no kernel but the inner product of features."""
+    return kernel is None or (isinstance(kernel, str) and kernel == "linear")
+
+
+def check_kernel(kernel: Any, gamma: Any, degree: Any, coef0: Any) -> None:
+    """Refuse wrong parameters; the data are not needed."""
+    if not callable(kernel) and kernel not in NAMES and kernel is not None:
+        raise DataError(f"kernel is a callable or one of {', '.join(NAMES)}; got {kernel!r}")
+    named = isinstance(gamma, str) and gamma in ("scale", "auto")
+    if not named and (isinstance(gamma, str) or not 0 < float(gamma) < np.inf):
+        raise DataError(f"gamma is 'scale', 'auto' or a number > 0, got {gamma!r}")
+    if isinstance(degree, bool) or int(degree) != degree or degree < 1:
+        raise DataError(f"degree is an integer >= 1, got {degree!r}")
+    if not np.isfinite(coef0):
+        raise DataError(f"coef0 is a finite number, got {coef0!r}")
+
+
+def make_kernel(
+    kernel: Any, X: Any, gamma: Any = "scale", degree: int = 3, coef0: float = 0.0
+) -> Kernel:
+    """The kernel of these parameters, for training rows X (n, d), dense or sparse.
+
+    ``gamma="scale"`` is 1 / (d * variance of all entries of X), "auto" is 1 / d.
+    """
+    check_kernel(kernel, gamma, degree, coef0)
+    if callable(kernel):
+        return Kernel("callable", function=kernel)
+    number = float(gamma) if not isinstance(gamma, str) else 1.0
+    if isinstance(gamma, str) and kernel not in ("linear", "precomputed", None):
+        d = max(X.shape[1], 1)
+        variance = _variance(X) if gamma == "scale" else 1.0
+        number = 1.0 / (d * variance) if variance > 0 else 1.0
+    return Kernel(kernel or "linear", number, int(degree), float(coef0))
+
+
+def _variance(X: Any) -> float:
+    """Of all entries; the zeros of a sparse matrix count."""
+    if not hasattr(X, "tocsr"):
+        return float(np.var(X, dtype=np.float64))
+    size = X.shape[0] * X.shape[1]
+    data = X.data.astype(np.float64)
+    return float(data @ data / size - (data.sum() / size) ** 2) if size else 0.0

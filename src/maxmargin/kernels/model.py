@@ -1,0 +1,69 @@
+"""A model over support vectors: scores are sums of kernel values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import DataError
+from .functions import Kernel
+from .rows import KernelRows
+
+
+@dataclass(frozen=True)
+class KernelModel:
+    """``scores(x) = sum_j K(x, support_j) coef_j + intercept``.
+
+    Attributes
+    ----------
+    kernel : Kernel
+        Without offset: the intercept is apart.
+    support : int array (m,)
+        The numbers of the support vectors among the training rows.
+    vectors : array or CSR matrix (m, d), or None
+        The support vectors; None with a precomputed kernel.
+    coef : array (m, labels)
+    intercept : array (labels,)
+    rest : array
+        Weights that are not of rows: those of transitions.
+    n_columns : int
+        Columns of X.
+    """
+
+    kernel: Kernel
+    support: np.ndarray
+    vectors: Any
+    coef: np.ndarray
+    intercept: np.ndarray
+    rest: np.ndarray
+    n_columns: int
+
+    def scores(self, X: Any, n_jobs: int = 1) -> np.ndarray:
+        """Scores (n, labels) of the rows of X, in batches."""
+        if X.shape[1] != self.n_columns:
+            raise DataError(
+                f"X has {X.shape[1]} features, but the model was trained with {self.n_columns}"
+            )
+        right = KernelRows(self.kernel, self.vectors, self.support)
+        return KernelRows(self.kernel, X).product(right, self.coef, n_jobs) + self.intercept
+
+    @classmethod
+    def of(
+        cls,
+        rows: KernelRows,
+        support: np.ndarray,
+        coef: np.ndarray,
+        intercept: np.ndarray,
+        rest: np.ndarray,
+    ) -> KernelModel:
+        """The model of coefficients (m, labels) of some training rows; zeros are left out."""
+        used = np.flatnonzero(coef.any(axis=1))
+        support, coef = support[used], np.ascontiguousarray(coef[used])
+        kernel = rows.kernel
+        kernel = Kernel(
+            kernel.name, kernel.gamma, kernel.degree, kernel.coef0, function=kernel.function
+        )
+        vectors = None if kernel.name == "precomputed" else rows.X[support]
+        return cls(kernel, support, vectors, coef, intercept, rest, rows.X.shape[1])

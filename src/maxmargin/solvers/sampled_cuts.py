@@ -1,0 +1,273 @@
+"""Cutting planes with kernels, from samples of the examples: Yu and Joachims (2008), paper 001.
+
+A cut over all examples has as many basis functions as there are violated examples, and a Gram
+matrix of such cuts takes n^2 kernel evaluations. Cuts over r examples take r^2, or r n:
+
+"constant"
+    Algorithm 2: r examples at random. Nothing depends on n.
+"linear"
+    Algorithm 3: the scores of all examples are known (the table A of each cut), r of the violated
+    examples make the cut, and training stops by the exact one.
+
+In sums in place of averages: constant time g = (n/r) sum psi, l = (n/r) sum loss; linear time l
+over all examples, g = (|I|/r) sum psi over r of I, the examples with a loss.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..errors import DataError
+from ..kernels.scores import ScoreShard
+from ..result import Status
+from .kernel_bundle import KernelBundle, Point
+from .task import Task
+
+#: The QP is solved to this part of the present gap.
+QP_PRECISION = 0.01
+
+#: An example counts as bound when it was violated so many times in a row.
+BOUND_AFTER = 5
+
+#: The number of examples in a cut (paper 001, section 6.2).
+SAMPLE = {"linear": 400, "constant": 1000}
+
+
+@dataclass
+class SampledState:
+    """The working set, the point where the next cut is made, and the centre of the steps."""
+
+    model: KernelBundle
+    query: Point
+    centre: Point
+    labels: np.ndarray
+    centre_primal: float = np.inf
+    quiet: int = 0
+    exact: bool = True  # whether no cut was a sample
+    streak: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int32))
+    finished: bool = False
+    status: Status = Status.UNCERTIFIED
+
+
+@dataclass(frozen=True)
+class SampledCuts:
+    """1-slack cutting planes in the space of a kernel, from samples of the examples.
+
+    Parameters
+    ----------
+    kind : {"linear", "constant"}
+        What an iteration costs as n grows.
+    r : int, optional
+        Examples in a cut: 400 (linear) or 1000 (constant) by default. With all of them the
+        algorithm is the exact one, and its result carries a certificate.
+    p : int
+        The constant-time algorithm stops after so many cuts in a row that are not violated.
+    step : float
+        Where the next cut is made, on the way from the best point so far (constant: the last one)
+        to the solution of the QP (1, the algorithm as printed).
+    rates : (float, float), optional
+        How often bound examples (violated in the last 5 iterations) and others are drawn, such as
+        ``(1, 3)``; linear only. Each kind is scaled by itself, so that cuts stay unbiased.
+    tries : int
+        Draws of r examples until the cut is violated; after these r is doubled until it is.
+    idle : int
+        Cuts leave after so many iterations without influence.
+    max_bytes : int
+        Memory for the score tables (linear); an error tells before it is exceeded.
+    cache_bytes : int
+        Memory for columns of the kernel matrix (linear).
+    dtype : {"float32", "float64"}
+        Of kernel values and score tables.
+    """
+
+    kind: str = "linear"
+    r: int | None = None
+    p: int = 4
+    step: float | None = None
+    rates: tuple[float, float] | None = None
+    tries: int = 20
+    idle: int = 20
+    max_bytes: int = 2**31
+    cache_bytes: int = 2**29
+    dtype: str = "float32"
+
+    name = "sampled-cuts"
+    estimates = True
+
+    def __post_init__(self) -> None:
+        if self.kind not in SAMPLE:
+            raise DataError(f"kind is 'linear' or 'constant', got {self.kind!r}")
+        if self.step is not None and not 0 < self.step <= 1:
+            raise DataError(f"step lies in (0, 1], got {self.step}")
+        for name, value in (("r", self.r), ("p", self.p), ("tries", self.tries)):
+            if value is not None and value < 1:
+                raise DataError(f"{name} is at least 1, got {value}")
+        if self.dtype not in ("float32", "float64"):
+            raise DataError(f"dtype is 'float32' or 'float64', got {self.dtype!r}")
+        if self.rates is not None and (self.kind == "constant" or min(self.rates) <= 0):
+            raise DataError("rates are two numbers > 0, for kind='linear'")
+
+    def loops(self, task: Task) -> tuple[str, ...]:
+        """The loops it calls."""
+        return ("decode", "collect")
+
+    def init(self, task: Task) -> SampledState:
+        """Line 2: an empty working set, w = 0."""
+        shard = task.shard
+        if not isinstance(shard, ScoreShard):
+            raise DataError(
+                "sampled cuts are for kernels: give kernel='rbf' (or 'linear' with "
+                "mm.train_kernel), or use solver='one-slack'"
+            )
+        linear = self.kind == "linear"
+        shard.compute_in(np.dtype(self.dtype), self.cache_bytes if linear else 0)
+        model = KernelBundle(shard, task.N, linear, self.max_bytes, self.idle)
+        start = model.start()
+        return SampledState(
+            model, start, start, shard.new_labels(), streak=np.zeros(shard.n, np.int32)
+        )
+
+    def planes(self, state: SampledState) -> int:
+        """Size of the working set."""
+        return len(state.model)
+
+    def step_once(self, task: Task, state: SampledState) -> tuple[np.ndarray, float, float]:
+        """One pass of the loop in lines 4 to 9: a cut, then the QP and the next point."""
+        sampled = self._constant if self.kind == "constant" else self._linear
+        g, loss = sampled(task, state)
+        model = state.model
+        if not state.finished and g is not None:
+            self._add(task, state, g, loss)
+        bounded = state.exact and self.kind == "linear"
+        if state.finished and bounded:
+            state.status = Status.CONVERGED
+        dual = model.dual if bounded else -np.inf
+        return state.centre.w, state.centre_primal, dual
+
+    def _add(self, task: Task, state: SampledState, g: np.ndarray, loss: float) -> None:
+        """Lines 5 to 7: the cut joins the working set, the QP is solved, the point moves."""
+        model = state.model
+        with task.share("kernel"):
+            model.add(g, loss)
+        # What is known of the centre grows by the new cut.
+        value = float(g @ state.centre.scored)
+        state.centre = state.centre._replace(along=np.append(state.centre.along, value))
+        with task.share("qp"):
+            gap = (state.centre_primal - model.dual) / task.N
+            model.solve(QP_PRECISION * max(gap, task.tol))
+        state.query = model.between(state.centre, self._length())
+        kept = model.drop_idle()
+        state.centre = state.centre._replace(along=state.centre.along[kept])
+        state.query = state.query._replace(along=state.query.along[kept])
+
+    def _length(self) -> float:
+        return STEP[self.kind] if self.step is None else self.step
+
+    def _constant(self, task: Task, state: SampledState) -> tuple[np.ndarray | None, float]:
+        """Algorithm 2, lines 11 to 18: the cut of r examples, and an estimate of P."""
+        shard: ScoreShard = task.shard  # type: ignore[assignment]
+        r = min(self.r or SAMPLE["constant"], shard.n)
+        state.exact = state.exact and r == shard.n
+        chosen = draw(task.random, shard.n, r)
+        with task.share("kernel"):
+            scored = shard.lift(state.query.w, shard.rows_of(chosen))
+        query = state.query._replace(scored=scored)
+        g, loss, value = self._collect(task, state, scored, chosen)
+        scale = shard.n / r
+        hinge = scale * float(shard.pack.weight[chosen] @ value[chosen])
+        state.centre = query
+        state.centre_primal = 0.5 * query.square + task.C * hinge
+        violated = state.centre_primal - state.model.dual > task.tol * task.N
+        state.quiet = 0 if violated else state.quiet + 1
+        state.finished = state.quiet >= (1 if r == shard.n else self.p)
+        if not violated:
+            if self._length() < 1:
+                state.query = state.model.between(query, self._length())
+            return None, 0.0
+        return g * (scale / task.n), loss * scale / task.n
+
+    def _linear(self, task: Task, state: SampledState) -> tuple[np.ndarray | None, float]:
+        """Algorithm 3, lines 11 to 22: the exact cut tells when to stop, a sample of it is kept."""
+        shard, query = task.shard, state.query
+        g, loss, value = self._collect(task, state, query.scored, shard.everyone)
+        primal = 0.5 * query.square + task.C * float(shard.pack.weight @ value)
+        if primal < state.centre_primal:
+            state.centre, state.centre_primal = query, primal
+        if state.centre_primal - state.model.dual <= task.tol * task.N:
+            state.finished = True
+            return None, 0.0
+        # At w = 0 the value of an output is its loss.
+        zero = np.zeros_like(query.w)
+        _, _, losses = shard.collect(zero, task.mode, state.labels)
+        inside = np.flatnonzero(losses > 0)  # line 16
+        state.streak = np.where(losses > 0, state.streak + 1, 0)
+        r = self.r or SAMPLE["linear"]
+        if r >= len(inside):
+            return g / task.n, loss / task.n
+        state.exact = False
+        least = (state.model.dual - 0.5 * query.square) / task.C + task.tol * task.n
+        margins = shard.pack.weight * (losses - value)
+        chosen, scale = self._draw(task, state, inside, r, margins, loss - least)
+        g = np.zeros_like(query.w)
+        for part, factor in zip(chosen, scale, strict=True):
+            g += factor * shard.collect(query.scored, task.mode, state.labels, part)[0]
+        return g / task.n, loss / task.n
+
+    def _draw(
+        self,
+        task: Task,
+        state: SampledState,
+        inside: np.ndarray,
+        r: int,
+        margins: np.ndarray,
+        room: float,
+    ) -> tuple[list[np.ndarray], list[float]]:
+        """Lines 18 to 20: draw until the cut is violated, that is ``sum scale margin < room``.
+
+        The margins are known, so that a draw costs no kernel evaluation. The exact cut is violated,
+        and r grows towards it when ``tries`` draws were not.
+        """
+        strata, rates = [inside], [1.0]
+        if self.rates is not None:
+            bound = state.streak[inside] >= BOUND_AFTER
+            strata = [inside[bound], inside[~bound]]
+            rates = list(self.rates)
+        tried = 0
+        while True:
+            shares = np.array([rate * len(s) for rate, s in zip(rates, strata, strict=True)])
+            sizes = [min(len(s), int(np.ceil(r * share / shares.sum())))
+                     for s, share in zip(strata, shares, strict=True)]  # fmt: skip
+            chosen = [s[draw(task.random, len(s), m)]
+                      for s, m in zip(strata, sizes, strict=True)]  # fmt: skip
+            scale = [len(s) / max(m, 1) for s, m in zip(strata, sizes, strict=True)]
+            total = sum(f * margins[part].sum() for f, part in zip(scale, chosen, strict=True))
+            if total < room or r >= len(inside):
+                return chosen, scale
+            tried += 1
+            if tried >= self.tries:
+                r *= 2
+
+    def _collect(
+        self, task: Task, state: SampledState, scored: np.ndarray, order: np.ndarray
+    ) -> tuple[np.ndarray, float, np.ndarray]:
+        """The most violated outputs of some examples, and their cut."""
+        with task.share("oracle"):
+            task.shard.oracle(scored, task.mode, state.labels, order)
+            return task.shard.collect(scored, task.mode, state.labels, order)
+
+
+#: How far the next point is from the centre, by default.
+STEP = {"linear": 0.3, "constant": 1.0}
+
+
+def draw(random: np.random.RandomState, n: int, r: int) -> np.ndarray:
+    """r of n different numbers, in order; without a pass over all n where r is small."""
+    if 3 * r >= n:
+        return np.sort(random.permutation(n)[:r])
+    found = np.unique(random.randint(0, n, r))
+    while len(found) < r:
+        more = random.randint(0, n, 2 * (r - len(found)))
+        found = np.unique(np.concatenate([found, more]))
+    return found if len(found) == r else np.sort(random.permutation(found)[:r])

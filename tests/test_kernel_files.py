@@ -1,0 +1,129 @@
+"""Kernel models in files and on the command line."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import dump_svmlight_file
+from typer.testing import CliRunner
+
+import maxmargin as mm
+from maxmargin.cli.app import app
+from maxmargin.io.model import read_container, write_container
+from test_kernels import blobs
+
+run = CliRunner().invoke
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize(
+    "options",
+    [{"kernel": "rbf"}, {"kernel": "poly", "n_basis": mm.Basis(30, "random")},
+     {"kernel": "sigmoid", "n_basis": 10, "fit_intercept": True},
+     {"kernel": "rbf", "solver": mm.SampledCuts("constant", r=50)}],
+)  # fmt: skip
+def test_round_trip(tmp_path, options, sparse):
+    X, y = blobs(120)
+    X = sp.csr_matrix(np.where(X > 0, X, 0)) if sparse else X.astype(np.float32)
+    for cls, labels in ((mm.BinarySVC, y), (mm.MulticlassSVC, np.abs(y) + (np.arange(120) % 3))):
+        clf = cls(gamma=0.3, coef0=1.0, **options).fit(X, labels)
+        clf.save(tmp_path / "m.mm")
+        again = mm.load(tmp_path / "m.mm")
+        np.testing.assert_array_equal(again.decision_function(X), clf.decision_function(X))
+        assert again.get_params() == clf.get_params()
+        assert len(again.support_) <= 120
+        assert again.result_.primal == clf.result_.primal
+        np.testing.assert_array_equal(again.result_.w, clf.result_.w)
+
+
+def test_round_trip_of_chains_and_precomputed(tmp_path):
+    X, y = blobs(60)
+    words, tags = np.split(X, 20), np.split(y, 20)
+    clf = mm.ChainSVC(C=1.0, kernel="rbf", start_stop=True).fit(words, tags)
+    clf.save(tmp_path / "c.mm")
+    again = mm.load(tmp_path / "c.mm")
+    assert again.predict(words) == clf.predict(words)
+    np.testing.assert_array_equal(again.transition_, clf.transition_)
+    K = X @ X.T
+    clf = mm.BinarySVC(kernel="precomputed", n_basis=2).fit(K, y)
+    clf.save(tmp_path / "p.mm")
+    again = mm.load(tmp_path / "p.mm")
+    np.testing.assert_array_equal(again.predict(K), clf.predict(K))
+    with pytest.raises(mm.MaxMarginError, match="audit"):
+        uncertified = mm.BinarySVC(kernel="rbf", solver=mm.SampledCuts(r=5)).fit(X, y)
+        uncertified.save(tmp_path / "u.mm")
+        mm.load(tmp_path / "u.mm").result_.audit()
+
+
+def test_a_function_cannot_be_stored(tmp_path):
+    X, y = blobs(30)
+    clf = mm.BinarySVC(kernel=lambda A, B: A @ B.T).fit(X, y)
+    with pytest.raises(mm.ModelFileError, match="code"):
+        clf.save(tmp_path / "m.mm")
+    assert not (tmp_path / "m.mm").exists()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [lambda meta, arrays: meta["kernel"].update(name="os.system"),
+     lambda meta, arrays: meta["kernel"].update(degree="3"),
+     lambda meta, arrays: arrays.update(dual_coef=arrays["dual_coef"][:-1]),
+     lambda meta, arrays: arrays.update(support_vectors=arrays["support_vectors"][:, :1]),
+     lambda meta, arrays: arrays.pop("support_vectors"),
+     lambda meta, arrays: arrays.update(intercept_=np.zeros(3))],
+)  # fmt: skip
+def test_damaged_files_are_refused(tmp_path, damage):
+    X, y = blobs(30)
+    mm.BinarySVC(kernel="rbf").fit(X, y).save(tmp_path / "m.mm")
+    meta, arrays = read_container(tmp_path / "m.mm")
+    damage(meta, arrays)
+    write_container(tmp_path / "m.mm", meta, arrays)
+    with pytest.raises(mm.ModelFileError):
+        mm.load(tmp_path / "m.mm")
+
+
+@pytest.fixture
+def data(tmp_path):
+    X, y = blobs(150)
+    dump_svmlight_file(X, y, str(tmp_path / "train.txt"), zero_based=False)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "options",
+    [["--gamma", "0.5"], ["--n-basis", "30"], ["--n-basis", "auto"],
+     ["--solver", "sampled-linear"], ["--kernel", "poly", "--degree", "2", "--coef0", "1"]],
+)  # fmt: skip
+def test_command_line(data, options):
+    model, train = str(data / "m.mm"), str(data / "train.txt")
+    found = run(app, ["train", "binary", train, "-o", model, "--kernel", "rbf", "-q", *options])
+    assert found.exit_code == 0, found.output
+    found = run(app, ["evaluate", model, train, "--json"])
+    assert json.loads(found.stdout)["accuracy"] > 0.85
+    found = run(app, ["predict", model, train, "--scores"])
+    assert len(found.stdout.splitlines()) == 150
+    found = run(app, ["info", model])
+    assert "support vectors" in found.stdout
+    assert json.loads(run(app, ["info", model, "--json"]).stdout)["kernel"]["support"] <= 150
+    found = run(app, ["explain", model])
+    assert found.exit_code == 1
+    assert "kernel" in found.output
+
+
+@pytest.mark.parametrize(
+    "options",
+    [["--n-basis", "3"], ["--kernel", "rbf", "--gamma", "wide"], ["--kernel", "cosine"],
+     ["--kernel", "rbf", "--n-basis", "few"], ["--kernel", "rbf", "--gamma", "-1"],
+     ["--solver", "sampled-linear"], ["--kernel", "rbf", "--degree", "0"],
+     ["--kernel", "rbf", "--n-basis", "5", "--solver", "sampled-constant"]],
+)  # fmt: skip
+def test_mistakes_on_the_command_line(data, options):
+    found = run(
+        app, ["train", "binary", str(data / "train.txt"), "-o", str(data / "m.mm"), *options]
+    )
+    assert found.exit_code in (1, 2)
+    assert "Traceback" not in found.output
+    assert not (data / "m.mm").exists()
