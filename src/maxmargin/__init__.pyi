@@ -25,5 +25,8 @@ from .solvers import NSlack as NSlack
 from .solvers import OneSlack as OneSlack
 from .solvers import Subgradient as Subgradient
 from .training import train as train
+from .trees import Tree as Tree
+from .trees import as_tree as as_tree
+from .trees import to_nltk as to_nltk
 
 __version__: str
