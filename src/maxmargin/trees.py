@@ -26,7 +26,8 @@ class Tree:
 
     Examples
     --------
-    >>> tree = Tree("S", [Tree("NP", [Tree("PRP", ["She"])]), Tree("VP", [Tree("VBZ", ["sleeps"])])])
+    >>> subject, verb = Tree("PRP", ["She"]), Tree("VBZ", ["sleeps"])
+    >>> tree = Tree("S", [Tree("NP", [subject]), Tree("VP", [verb])])
     >>> print(tree)
     (S (NP (PRP She)) (VP (VBZ sleeps)))
     >>> tree.pos()
@@ -42,15 +43,14 @@ class Tree:
 
     def __init__(self, label: str, children: Iterable[Tree | str]) -> None:
         parts = tuple(children)
-        if isinstance(children, str) or not parts:
-            raise DataError(f"a node {label!r} needs a list of trees, or of one word, as children")
-        if len(parts) > 1 or not isinstance(parts[0], str):
-            for part in parts:
-                if not isinstance(part, Tree):
-                    raise DataError(
-                        f"{part!r} stands beside other parts of {label!r}, or is no tree; give "
-                        "each word a node of its own, with its tag as the label"
-                    )
+        for part in parts:
+            if type(part) is not Tree and (len(parts) > 1 or not isinstance(part, str)):
+                raise DataError(
+                    f"{part!r} stands beside other parts of {label!r}, or is no tree; give each "
+                    "word a node of its own, with its tag as the label"
+                )
+        if not parts:
+            raise DataError(f"a node {label!r} needs trees, or one word, as children")
         _set_label(self, label)
         _set_children(self, parts)
 
@@ -64,7 +64,16 @@ class Tree:
 
     def preterminals(self) -> list[Tree]:
         """The tags over the words, from left to right."""
-        return [node for node in self.subtrees() if node.preterminal]
+        found: list[Tree] = []
+        stack: list[Any] = [self]
+        while stack:
+            node = stack.pop()
+            children = node.children
+            if type(children[0]) is Tree:
+                stack.extend(children[::-1])
+            else:
+                found.append(node)
+        return found
 
     def leaves(self) -> list[str]:
         """The words."""
@@ -235,7 +244,8 @@ def as_tree(obj: Any) -> Tree:
     if isinstance(obj, list) and callable(getattr(obj, "label", None)):
         return fold(obj, list, lambda node, values: Tree(str(node.label()), values))
     raise DataError(
-        f"{type(obj).__name__} is no tree; give a maxmargin.Tree, an nltk.Tree or a bracketed string"
+        f"{type(obj).__name__} is no tree; give a maxmargin.Tree, an nltk.Tree or a string of "
+        "brackets"
     )
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 from ..errors import DataError
@@ -29,7 +31,8 @@ def read_trees(
     """Read sentences and their trees from a bracketed file.
 
     A tree may take one line or several. An outer bracket without a label, as in the Penn
-    treebank's own files, is labelled ``TOP``. Bracket words stay escaped (``-LRB-``), as in the file.
+    treebank's own files, is labelled ``TOP``. Brackets that are words stay as they are written,
+    ``-LRB-`` and ``-RRB-``.
 
     Parameters
     ----------
@@ -53,15 +56,15 @@ def read_trees(
     name = display_name(path)
     with open_source(path) as stream:
         text = _decode(stream.read(), name)
-    trees = parse_trees(text, name)
+    trees = parse_trees(text, name, traces, functions)
     if not trees:
         raise DataError("holds no trees; write them in brackets: (S (NP (PRP She)) ...)", name)
-    if not (traces and functions):
-        trees = _clean_all(trees, traces, functions, name)
     return [tree.leaves() for tree in trees], trees
 
 
-def parse_trees(text: str, name: str | None = None) -> list[Tree]:
+def parse_trees(
+    text: str, name: str | None = None, traces: bool = True, functions: bool = True
+) -> list[Tree]:
     """The trees of a text.
 
     Parameters
@@ -69,38 +72,50 @@ def parse_trees(text: str, name: str | None = None) -> list[Tree]:
     text : str
     name : str, optional
         The file it comes from, for messages.
+    traces, functions : bool
+        Whether to keep them; see `clean`. Trees without any other word are left out.
 
     Raises
     ------
     DataError
         If brackets are unbalanced, labels are missing, or words have no tag.
     """
+    collecting = gc.isenabled()
+    gc.disable()  # nothing here is ever garbage, and to look for it takes half of the time
+    try:
+        trees = _parse(text, name, _joiner(traces, functions))
+    finally:
+        if collecting:
+            gc.enable()
+    return trees if traces else [tree for tree in trees if tree.label != "-NONE-"]
+
+
+def _parse(text: str, name: str | None, join: Callable[[str, list[Tree]], Tree]) -> list[Tree]:
     trees: list[Tree] = []
     tagged: dict[tuple[str, str], Tree] = {}  # trees never change, so that words share them
-    parts: list[Any] = trees  # of the innermost open bracket
-    stack: list[tuple[str, list[Any], int]] = []
-    for token in _TOKEN.finditer(text):
-        tag, word, label, close, loose = token.groups()
-        if word is not None:
+    parts: list[Tree] = trees  # of the innermost open bracket
+    stack: list[tuple[str, list[Tree], int]] = []
+    for number, (tag, word, label, close, loose) in enumerate(_TOKEN.findall(text)):
+        if word:
             node = tagged.get((tag, word))
             if node is None:
                 if not tag:
-                    raise _error(text, token.start(), f"the word {word!r} has no tag", name)
+                    raise _error(text, number, f"the word {word!r} has no tag", name)
                 node = tagged[tag, word] = Tree(tag, (word,))
             parts.append(node)
-        elif label is not None:
-            stack.append((label, parts, token.start()))
-            parts = []
         elif close:
             if not stack:
-                raise _error(text, token.start(), "this ')' closes nothing; remove it", name)
+                raise _error(text, number, "this ')' closes nothing; remove it", name)
             label, outer, start = stack.pop()
             if not label or not parts:
                 label = _outer_label(label, parts, bool(stack), text, start, name)
-            outer.append(Tree(label, parts))
+            outer.append(join(label, parts))
             parts = outer
+        elif loose:
+            raise _loose(text, number, loose, name)
         else:
-            raise _loose(text, token.start(), loose, name)
+            stack.append((label, parts, number))
+            parts = []
     if stack:
         raise _error(text, stack[0][2], "this tree is never closed; a ')' is missing", name)
     return trees
@@ -118,18 +133,20 @@ def _outer_label(
     return ROOT
 
 
-def _loose(text: str, place: int, word: str, name: str | None) -> DataError:
+def _loose(text: str, number: int, word: str, name: str | None) -> DataError:
     return _error(
         text,
-        place,
+        number,
         f"the word {word!r} has no bracket of its own; write each word with its tag, as in "
         f"(NN {word}), and nothing between trees",
         name,
     )
 
 
-def _error(text: str, place: int, message: str, name: str | None) -> DataError:
-    line = text.count("\n", 0, place) + 1
+def _error(text: str, number: int, message: str, name: str | None) -> DataError:
+    """An error at a token, given by its number."""
+    token = next(islice(_TOKEN.finditer(text), number, None))
+    line = text.count("\n", 0, token.start()) + 1
     return DataError(message, name, line if name is not None or line > 1 else None)
 
 
@@ -167,30 +184,39 @@ def clean(tree: Any, traces: bool = False, functions: bool = False) -> Tree | No
     >>> print(clean("(S (NP-SBJ (-NONE- *T*-1)) (VP=2 (VB Go)))"))
     (S (VP (VB Go)))
     """
-    tree = as_tree(tree)
-    if traces and functions:
-        return tree
+    join = _joiner(traces, functions)
 
-    def make(node: Tree, values: list[Any]) -> Tree | None:
-        if node.preterminal:
-            return node if traces or node.label != "-NONE-" else None
-        parts = [value for value in values if value is not None]
-        if not parts:
-            return None
-        label = node.label if functions else _FUNCTION.sub("", node.label)
-        if len(parts) == 1 and not parts[0].preterminal and parts[0].label == label:
+    def make(node: Tree, values: list[Any]) -> Tree:
+        return node if node.preterminal else join(node.label, values)
+
+    cleaned = fold(as_tree(tree), lambda node: node.children, make)
+    return cleaned if traces or cleaned.label != "-NONE-" else None
+
+
+_NOTHING = Tree("-NONE-", ("",))  # stands for a constituent without words until its parent drops it
+
+
+def _joiner(traces: bool, functions: bool) -> Callable[[str, list[Tree]], Tree]:
+    """What makes a constituent of its parts while leaving out what is not to be kept."""
+    if traces and functions:
+        return Tree
+    short: dict[str, str] = {}  # labels without function tags
+
+    def join(label: str, parts: list[Tree]) -> Tree:
+        if not traces:
+            for part in parts:
+                if part.label == "-NONE-":
+                    parts = [part for part in parts if part.label != "-NONE-"]
+                    if not parts:
+                        return _NOTHING
+                    break
+        if not functions:
+            label = short.get(label) or short.setdefault(label, _FUNCTION.sub("", label))
+        if len(parts) == 1 and parts[0].label == label and not parts[0].preterminal:
             return parts[0]
         return Tree(label, parts)
 
-    return fold(tree, lambda node: node.children, make)
-
-
-def _clean_all(trees: list[Tree], traces: bool, functions: bool, name: str) -> list[Tree]:
-    cleaned = [clean(tree, traces, functions) for tree in trees]
-    kept = [tree for tree in cleaned if tree is not None]
-    if not kept:
-        raise DataError("holds traces only; keep them with traces=True", name)
-    return kept
+    return join
 
 
 def read_sentences(path: Any) -> list[list[str]]:
