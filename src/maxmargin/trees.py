@@ -123,7 +123,7 @@ class Tree:
         return draw_text(self)
 
     def _repr_svg_(self) -> str:
-        from .report.trees import draw_svg
+        from .report.tree_svg import draw_svg
 
         return draw_svg(self)
 
