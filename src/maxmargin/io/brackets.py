@@ -18,7 +18,7 @@ ROOT = "TOP"
 
 _BLANK = re.compile(r"[ \t\n\r\f\v]+")  # other blanks of Unicode may be part of a word
 _TOKEN = re.compile(
-    r"\(\s*(?:([^\s()]*)\s+([^\s()]+)\s*\)|([^\s()]*))"  # a tag with its word, or an opening label
+    r"\(\s*(?:([^\s()]+)\s+([^\s()]+)\s*\)|([^\s()]*))"  # a tag with its word, or an opening label
     r"|(\))|([^\s()]+)",
     re.ASCII,
 )
@@ -99,8 +99,6 @@ def _parse(text: str, name: str | None, join: Callable[[str, list[Tree]], Tree])
         if word:
             node = tagged.get((tag, word))
             if node is None:
-                if not tag:
-                    raise _error(text, number, f"the word {word!r} has no tag", name)
                 node = tagged[tag, word] = Tree(tag, (word,))
             parts.append(node)
         elif close:
@@ -126,8 +124,8 @@ def _outer_label(
 ) -> str:
     """The name of an outer bracket without one; everything else that lacks something is refused."""
     if not parts:
-        shown = f"({label})"
-        raise _error(text, start, f"{shown} holds nothing; give it a word, or remove it", name)
+        remedy = "write tag and word, as in (NN dog)" if label else "remove it"
+        raise _error(text, start, f"({label}) holds nothing; {remedy}", name)
     if inside:
         raise _error(text, start, "a bracket inside a tree has no label; give it one", name)
     return ROOT

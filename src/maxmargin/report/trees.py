@@ -25,10 +25,10 @@ class Place:
     parts : list of Place
     level : int
         0 for words, and one more than the highest part for a constituent.
-    width : float
-        The room that the node and what is below it take.
+    left, right : float
+        The room that the node and what is below it take beside the middle of the label.
     x : float
-        The middle of the label.
+        The middle of the label: first from that of the parent, then from the left end of all.
     span : (int, int)
         First word, and end (excluded).
     """
@@ -37,9 +37,15 @@ class Place:
     word: str
     parts: list[Place]
     level: int
-    width: float
+    left: float
+    right: float
     x: float = 0.0
     span: tuple[int, int] = (0, 0)
+
+    @property
+    def width(self) -> float:
+        """All the room."""
+        return self.left + self.right
 
 
 def lay_out(tree: Tree, measure: Callable[[str], float], gap: float) -> list[Place]:
@@ -56,42 +62,46 @@ def lay_out(tree: Tree, measure: Callable[[str], float], gap: float) -> list[Pla
 
     def make(node: Tree, values: list[Any]) -> Place:
         if node.preterminal:
-            return Place(node.label, values[0], [], 0, max(map(measure, (node.label, values[0]))))
-        room = sum(part.width for part in values) + gap * (len(values) - 1)
-        level = 1 + max(part.level for part in values)
-        return Place(node.label, "", values, level, max(room, measure(node.label)))
+            half = max(map(measure, (node.label, values[0]))) / 2
+            return Place(node.label, values[0], [], 0, half, half)
+        return _stand_over(node.label, values, measure(node.label) / 2, gap)
 
     root = fold(tree, lambda node: node.children, make)
-    places = _descend(root, gap)
-    for place in reversed(places):  # a parent stands over the middle of its parts
-        if place.parts:
-            first, last = place.parts[0], place.parts[-1]
-            place.x = (first.x + last.x) / 2
-            place.span = (first.span[0], last.span[1])
+    root.x = root.left
+    places = [root]
+    stack = [root]
+    while stack:
+        place = stack.pop()
+        for part in place.parts:
+            part.x += place.x
+        stack += place.parts[::-1]
+        places += [] if place is root else [place]
+    _count_words(places)
     return places
 
 
-def _descend(root: Place, gap: float) -> list[Place]:
-    """Give room from left to right: the words get their places."""
-    places: list[Place] = []
-    stack = [(root, 0.0)]
+def _stand_over(label: str, parts: list[Place], half: float, gap: float) -> Place:
+    """A parent over the middle of its parts, which stand side by side."""
+    end = -gap
+    for part in parts:
+        part.x = end + gap + part.left
+        end = part.x + part.right
+    x = parts[0].x + (parts[-1].x - parts[0].x) // 2
+    for part in parts:
+        part.x -= x
+    level = 1 + max(part.level for part in parts)
+    return Place(label, "", parts, level, max(x, half), max(end - x, half))
+
+
+def _count_words(places: list[Place]) -> None:
     n_words = 0
-    while stack:
-        place, left = stack.pop()
-        places.append(place)
+    for place in places:
         if not place.parts:
-            place.x = left + place.width / 2
             place.span = (n_words, n_words + 1)
             n_words += 1
-            continue
-        room = sum(part.width for part in place.parts) + gap * (len(place.parts) - 1)
-        left += (place.width - room) / 2
-        after = []
-        for part in place.parts:
-            after.append((part, left))
-            left += part.width + gap
-        stack.extend(reversed(after))
-    return places
+    for place in reversed(places):
+        if place.parts:
+            place.span = (place.parts[0].span[0], place.parts[-1].span[1])
 
 
 def draw_text(tree: Any, width: int | None = 100) -> str:
