@@ -7,6 +7,7 @@ from .errors import DataError as DataError
 from .errors import MaxMarginError as MaxMarginError
 from .errors import ModelFileError as ModelFileError
 from .errors import ProblemError as ProblemError
+from .estimators import CFGSVC as CFGSVC
 from .estimators import BinarySVC as BinarySVC
 from .estimators import ChainSVC as ChainSVC
 from .estimators import MulticlassSVC as MulticlassSVC

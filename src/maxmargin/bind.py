@@ -138,12 +138,16 @@ def _plain(function: Any) -> Any:
 def _built_in() -> dict[Kernels, Loops]:
     """Which bindings of ``compiled.py`` belong to which kernels."""
     from . import compiled
-    from .problems import binary, chain, multiclass
+    from .problems import binary, cfg, chain, multiclass
 
-    modules: dict[str, Any] = {"binary": binary, "multiclass": multiclass, "chain": chain}
+    kernels: dict[str, Kernels] = {
+        name: Kernels(module.decode, module.loss, module.delta, module.score, module.margin)
+        for name, module in (("binary", binary), ("multiclass", multiclass), ("chain", chain))
+    }
+    kernels["cfg"] = cfg.KERNELS
     return {
-        Kernels(module.decode, module.loss, module.delta, module.score, module.margin): Loops(
+        functions: Loops(
             *(getattr(compiled, f"{name}_{loop}") for loop in Loops._fields[:-1]), compiled=True
         )
-        for name, module in modules.items()
+        for name, functions in kernels.items()
     }
