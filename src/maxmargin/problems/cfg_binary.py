@@ -68,7 +68,8 @@ def binarise(tree: Tree, horizontal: int | None = None, vertical: int = 1) -> li
     todo: list[tuple[Tree | tuple[Any, ...], Phrase | None, int]] = [(tree, None, 0)]
 
     def split(children: tuple[Any, ...], owner: Phrase, start: int) -> None:
-        first, rest = children[0], children[1:]
+        first: Any = children[0]
+        rest: Any = children[1:]
         todo.append((rest if len(rest) > 1 else rest[0], owner, start + size[id(first)]))
         todo.append((first, owner, start))
 

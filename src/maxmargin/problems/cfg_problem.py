@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import DataError
+from ..errors import DataError, ProblemError
 from ..linalg import read_only
 from ..problem import MARGIN, PREDICT, KernelProblem, Pack
 from ..trees import Tree
@@ -159,10 +159,10 @@ class CFG(KernelProblem):
     def work(self, pack: Pack, mode: int) -> int:
         """Floats that decode needs; slack rescaling of the bracket loss has no oracle."""
         if self.loss == "bracket" and mode not in (PREDICT, MARGIN):
-            raise DataError(
+            raise ProblemError(
                 "slack rescaling of the bracket loss needs the best tree for every number of "
                 "errors, a chart for each: use rescaling='margin', or loss='zero-one'"
-            )
+            ) from NotImplementedError("slack rescaling")
         return pack.work
 
     def operations(self, pack: Pack) -> float:

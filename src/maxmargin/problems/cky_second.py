@@ -40,17 +40,19 @@ CHAIN, RULE, LEFT_PART, RIGHT_PART = range(4)
 
 @register_jitable
 def second_best(G, F, J, L, y):
-    """Make of the best tree ``y`` the second best; no change if there is only one."""
+    """Make of the best tree ``y`` the second best, if there is one and it is less than 1 worse."""
     N, P = np.int64(G[N_PHRASES]), G[N_PHRASES] + G[N_TAGS]
     other = scores(F, J, MORE)  # value of the best other subtree of each node
     change = section(J, NOTES)  # kind, and two numbers that say what
     for n in range(2 * L - 2, -1, -1):
         improve_node(G, F, J, L, y, n, other, change)
     rival = best_root(G, F, J, L, top_symbol(G, y, 0))
+    least = top_value(G, F, J, L, y, 0) - 1.0  # below that the true tree is the best answer
     if rival >= 0 and F[J[UP] + (L - 1) * P + rival] >= other[0]:
-        trace(G, F, J, L, 0, L, rival, y, 0)
+        if F[J[UP] + (L - 1) * P + rival] > least:
+            trace(G, F, J, L, 0, L, rival, y, 0)
         return
-    if other[0] == -np.inf:
+    if other[0] <= least:
         return
     n = 0
     while change[3 * n] == LEFT_PART or change[3 * n] == RIGHT_PART:
