@@ -12,6 +12,7 @@ from .errors import DataError as DataError
 from .errors import MaxMarginError as MaxMarginError
 from .errors import ModelFileError as ModelFileError
 from .errors import ProblemError as ProblemError
+from .estimators import CFGSVC as CFGSVC
 from .estimators import BinarySVC as BinarySVC
 from .estimators import ChainSVC as ChainSVC
 from .estimators import MulticlassSVC as MulticlassSVC
@@ -32,5 +33,8 @@ from .solvers import OneSlack as OneSlack
 from .solvers import SampledCuts as SampledCuts
 from .solvers import Subgradient as Subgradient
 from .training import train as train
+from .trees import Tree as Tree
+from .trees import as_tree as as_tree
+from .trees import to_nltk as to_nltk
 
 __version__: str

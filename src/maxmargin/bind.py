@@ -146,9 +146,11 @@ def module_kernels(module: Any) -> Kernels:
 def _built_in() -> dict[Kernels, Loops]:
     """Which bindings of ``compiled.py`` belong to which kernels."""
     from . import compiled
-    from .problems import binary, chain, multiclass
+    from .problems import binary, cfg, chain, multiclass
 
-    modules: dict[str, Any] = {"binary": binary, "multiclass": multiclass, "chain": chain}
+    modules: dict[str, Any] = {
+        "binary": binary, "multiclass": multiclass, "chain": chain, "cfg": cfg,
+    }  # fmt: skip
     return {
         module_kernels(module): Loops(
             *(getattr(compiled, f"{name}_{loop}") for loop in Loops._fields[:-1]), compiled=True

@@ -11,8 +11,9 @@ from __future__ import annotations
 from numba import njit
 
 from .ascent import UNWRITTEN, ascend_examples, sum_duals
+from .linalg import sparse_dot
 from .loops import collect_planes, decode_examples, recall_planes, remember_planes
-from .problems import binary, chain, multiclass
+from .problems import binary, cfg, chain, multiclass
 
 
 @njit(nogil=True)
@@ -140,3 +141,50 @@ def chain_ascend(pack, w, C, mode, order, duals, rule, labels, visits, block, wo
 @njit(cache=True, nogil=True)
 def chain_sum(pack, C, mode, order, duals, w, scratch):
     return sum_duals(chain.delta, pack, C, mode, order, duals, w, scratch)
+
+
+@njit(nogil=True)
+def cfg_score(data, w, i, work):
+    pass
+
+
+@njit(nogil=True)
+def cfg_see(data, w, i, y, z, idx, val, work):
+    nnz = cfg.delta(data, i, y, z, idx, val)
+    return sparse_dot(idx, val, nnz, w), nnz
+
+
+@njit(cache=True, nogil=True)
+def cfg_decode(pack, w, mode, order, labels, work):
+    return decode_examples(cfg.decode, pack, w, mode, order, labels, work)
+
+
+@njit(cache=True, nogil=True)
+def cfg_collect(pack, w, mode, order, labels, g, value, scratch):
+    return collect_planes(cfg.loss, cfg.delta, pack, w, mode, order, labels, g, value, scratch)
+
+
+@njit(cache=True, nogil=True)
+def cfg_recall(pack, w, mode, order, cache, now, labels, value, scratch, work):
+    return recall_planes(
+        cfg_score, cfg_see,
+        pack, w, mode, order, cache, now, labels, value, scratch, work,
+    )  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def cfg_remember(pack, order, labels, value, recalled, cache, now):
+    return remember_planes(cfg.loss, pack, order, labels, value, recalled, cache, now)
+
+
+@njit(cache=True, nogil=True)
+def cfg_ascend(pack, w, C, mode, order, duals, rule, labels, visits, block, work):
+    return ascend_examples(
+        cfg.decode, cfg.loss, cfg.delta, cfg_see,
+        pack, w, C, mode, order, duals, rule, labels, visits, block, work,
+    )  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def cfg_sum(pack, C, mode, order, duals, w, scratch):
+    return sum_duals(cfg.delta, pack, C, mode, order, duals, w, scratch)

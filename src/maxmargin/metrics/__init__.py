@@ -1,4 +1,4 @@
-"""How good predicted sequences are: tokens, whole sequences, and entities as conlleval counts them.
+"""How good predictions are: tokens, sequences, entities as conlleval counts them, trees as evalb.
 
 >>> import maxmargin as mm
 >>> truth = [["B-NP", "I-NP", "O"], ["B-VP", "O"]]
@@ -7,13 +7,16 @@
 (0.8, 0.5)
 """
 
+from .brackets import BracketEvaluation, bracket_f1
 from .chunks import entities
 from .counts import Counts
 from .sequences import SequenceEvaluation, entity_f1, sequence_accuracy, token_accuracy
 
 __all__ = [
+    "BracketEvaluation",
     "Counts",
     "SequenceEvaluation",
+    "bracket_f1",
     "entities",
     "entity_f1",
     "sequence_accuracy",

@@ -1,0 +1,324 @@
+"""CKY: the best tree of a sentence, from the scores of rules, chains, tags and spans.
+
+A chart has a cell for every span. A cell is filled in two steps: binary rules join two cells to
+symbols (``DOWN``), then unary chains, each one step, lead from these to what the cells above see
+(``UP``). For a left part a cell is a dense row over constituents and tags, which are few; for a
+right part it is a list of the symbols that are there, parts of long rules included, with the rules
+that have that symbol on the right. Only maxima are kept; the way back finds their arguments again.
+
+A tree is written as 3 numbers a node, a parent before its parts: the key of the span, the rule
+(R + tag for a word), the chain. Nodes of a subtree over m words take 2 m - 1 places, always.
+
+In all functions ``G`` is the table of a grammar (``grammar.py``), ``F`` and ``J`` the numbers of a
+chart, L the length of the sentence; cell (i, j) is number i * L + j - 1.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba.extending import register_jitable
+
+from .grammar import (
+    ABOVE,
+    ABOVE_AT,
+    AS_LEFT,
+    AS_RIGHT,
+    AS_ROOT,
+    BELOW,
+    BELOW_AT,
+    BOTTOM,
+    FIRST,
+    LABEL,
+    LABEL_AT,
+    LABELS,
+    LEFT,
+    N_LABELS,
+    N_PHRASES,
+    N_TAGS,
+    PARENT,
+    RIGHT,
+    TOP,
+    USE,
+    section,
+)
+
+#: Spans are ordered by their start and, below that, the longest first: as trees list them.
+SHIFT = 16
+LONGEST = (1 << 15) - 1
+
+#: Sections of F: scores of rules, chains, tags (token by token) and labels (cell by cell); the
+#: cells before and after chains; the best of each symbol in the cell that is being filled; the
+#: values of right lists; other use.
+RULES, CHAINS, TAGS, SPANS, DOWN, UP, BEST, VALUES, MORE = range(9)
+
+#: Sections of J: symbols of right lists; where those of a cell begin and end; the symbols of the
+#: cell that is being filled; subtrees still to be written; other use. Before them, where the
+#: sections of F begin.
+SYMBOLS, BEGIN, END, SEEN, STACK, NOTES = range(10, 16)
+
+
+@register_jitable
+def lay_out(G, L, J):
+    """Write where the sections of a chart begin; returns the lengths of F and of J."""
+    P, S = G[N_PHRASES] + G[N_TAGS], len(section(G, FIRST)) - 1
+    R, n_chains, NL = len(section(G, LEFT)), len(section(G, TOP)), G[N_LABELS]
+    listed = L * P + (L * L - L) // 2 * S
+    place = 0
+    for k, size in enumerate(
+        (
+            R,
+            n_chains,
+            L * G[N_TAGS],
+            L * L * NL,
+            L * L * P,
+            L * L * P,
+            S,
+            listed,
+            2 * (L + 1) * NL + 2 * L,
+        )
+    ):
+        J[k] = place
+        place += size
+    J[9] = end = place
+    place = 17
+    for k, size in enumerate((listed, L * L, L * L, S, 4 * L + 8, 6 * L)):
+        J[10 + k] = place
+        place += size
+    J[16] = place
+    return end, place
+
+
+@register_jitable
+def scores(F, J, k):
+    """Section k of F."""
+    return F[J[k] : J[k + 1]]
+
+
+@register_jitable
+def span_of(key):
+    """``(i, j)`` of the key of a span."""
+    return key >> SHIFT, LONGEST - (key & ((1 << SHIFT) - 1))
+
+
+@register_jitable
+def write_node(y, n, i, j, rule, chain):
+    """Node number n of a tree."""
+    y[3 * n] = (i << SHIFT) + LONGEST - j
+    y[3 * n + 1] = rule
+    y[3 * n + 2] = chain
+
+
+@register_jitable
+def inside(G, F, J, L, tags, tag_at, lo):
+    """Fill the chart; token t may have the tags ``tags[tag_at[lo + t]:tag_at[lo + t + 1]]``."""
+    N, K, NL = np.int64(G[N_PHRASES]), np.int64(G[N_TAGS]), np.int64(G[N_LABELS])
+    P = N + K
+    best, seen, tag = scores(F, J, BEST), section(J, SEEN), scores(F, J, TAGS)
+    begin, end = section(J, BEGIN), section(J, END)
+    symbols, values, use = section(J, SYMBOLS), scores(F, J, VALUES), section(G, USE)
+    downs, ups, spans = scores(F, J, DOWN), scores(F, J, UP), scores(F, J, SPANS)
+    label, rules = section(G, LABEL), scores(F, J, RULES)
+    lefts, parents, firsts = section(G, LEFT), section(G, PARENT), section(G, FIRST)
+    for A in range(len(best)):
+        best[A] = -np.inf
+    free = 0
+    for j in range(1, L + 1):
+        for i in range(j - 1, -1, -1):
+            cell = i * L + j - 1
+            down, up = downs[cell * P : cell * P + P], ups[cell * P : cell * P + P]
+            for X in range(P):
+                down[X] = -np.inf
+                up[X] = -np.inf
+            begin[cell] = free
+            if j - i == 1:
+                for e in range(tag_at[lo + i], tag_at[lo + j]):
+                    down[N + tags[e]] = tag[i * K + tags[e]]
+            n = 0
+            for k in range(i + 1, j):
+                left = ups[(i * L + k - 1) * P : (i * L + k) * P]
+                a, b = begin[k * L + j - 1], end[k * L + j - 1]
+                n = join(
+                    lefts, parents, firsts, rules, left, symbols[a:b], values[a:b], best, seen, n
+                )
+            for t in range(n):
+                A = seen[t]
+                if A < P:
+                    down[A] = best[A] + spans[cell * NL + label[A]]
+                elif i > 0:
+                    symbols[free] = A
+                    values[free] = best[A]
+                    free += 1
+                best[A] = -np.inf
+            climb(G, F, J, down, up, cell, j - i == L)
+            if i > 0:
+                for X in range(P):
+                    if up[X] > -np.inf and use[X] & AS_RIGHT:
+                        symbols[free] = X
+                        values[free] = up[X]
+                        free += 1
+            end[cell] = free
+
+
+@register_jitable
+def join(lefts, parents, firsts, rules, left, symbols, values, best, seen, n):
+    """The inner loop: all rules whose right part is in the list; n parents were seen so far."""
+    for e in range(len(symbols)):
+        C = np.uint64(symbols[e])
+        right = values[e]
+        lo, hi = np.uint32(firsts[C]), np.uint32(firsts[C + np.uint64(1)])
+        left_of, parent_of, score_of = lefts[lo:hi], parents[lo:hi], rules[lo:hi]
+        for r in range(len(left_of)):
+            score = left[np.uint32(left_of[r])] + right + score_of[r]
+            A = np.uint32(parent_of[r])
+            if score > best[A]:
+                if best[A] == -np.inf:
+                    seen[n] = A
+                    n += 1
+                best[A] = score
+    return n
+
+
+@register_jitable
+def climb(G, F, J, down, up, cell, whole):
+    """up = what unary chains make of ``down``; mere roots are of use over the whole only."""
+    above, above_at = section(G, ABOVE), section(G, ABOVE_AT)
+    tops, use = section(G, TOP), section(G, USE)
+    wanted = AS_LEFT + AS_RIGHT + AS_ROOT if whole else AS_LEFT + AS_RIGHT
+    for X in range(len(down)):
+        if down[X] == -np.inf:
+            continue
+        up[X] = max(up[X], down[X])
+        for e in range(above_at[X], above_at[X + 1]):
+            T = tops[above[e]]
+            if use[T] & wanted:
+                up[T] = max(up[T], down[X] + chain_score(G, F, J, above[e], cell))
+
+
+@register_jitable
+def chain_score(G, F, J, c, cell):
+    """What chain c adds in a cell."""
+    score = F[J[CHAINS] + c]
+    place = J[SPANS] + cell * G[N_LABELS]
+    for e in range(G[G[LABEL_AT] + c], G[G[LABEL_AT] + c + 1]):
+        score += F[place + G[G[LABELS] + e]]
+    return score
+
+
+@register_jitable
+def best_root(G, F, J, L, but):
+    """The best root of the whole sentence other than ``but``; -1 if there is none."""
+    P = G[N_PHRASES] + G[N_TAGS]
+    up, use = scores(F, J, UP)[(L - 1) * P :], section(G, USE)
+    found = -1
+    for X in range(P):
+        if use[X] & AS_ROOT and but != X and up[X] > -np.inf and (found < 0 or up[X] > up[found]):
+            found = X
+    return found
+
+
+@register_jitable
+def find_chain(G, F, J, L, i, j, T, but):
+    """``(value, c, X)``: the best chain c from a symbol X to T, other than the chain named."""
+    cell = i * L + j - 1
+    place = J[DOWN] + cell * (G[N_PHRASES] + G[N_TAGS])
+    best, chain, symbol = -np.inf, 0, T
+    if but != 0:
+        best = F[place + T]
+    for e in range(G[G[BELOW_AT] + T], G[G[BELOW_AT] + T + 1]):
+        c = np.int64(G[G[BELOW] + e])
+        X = np.int64(G[G[BOTTOM] + c])
+        if c != but:
+            value = F[place + X] + chain_score(G, F, J, c, cell)
+            if value > best:
+                best, chain, symbol = value, c, X
+    return best, chain, symbol
+
+
+@register_jitable
+def find_rule(G, F, J, L, i, j, A, but_r, but_k):
+    """``(value, rule, split)`` of the best way to A other than the one named; without A's span."""
+    P = G[N_PHRASES] + G[N_TAGS]
+    best, rule, split = -np.inf, np.int64(-1), np.int64(-1)
+    lefts, parents, firsts = section(G, LEFT), section(G, PARENT), section(G, FIRST)
+    ups, rules = scores(F, J, UP), scores(F, J, RULES)
+    for k in range(i + 1, j):
+        left = ups[(i * L + k - 1) * P : (i * L + k) * P]
+        cell = k * L + j - 1
+        for e in range(J[J[BEGIN] + cell], J[J[END] + cell]):
+            C = J[J[SYMBOLS] + e]
+            for r in range(firsts[C], firsts[C + 1]):
+                if parents[r] == A and not (r == but_r and k == but_k):
+                    score = left[lefts[r]] + F[J[VALUES] + e] + rules[r]
+                    if score > best:
+                        best, rule, split = score, r, k
+    return best, rule, split
+
+
+@register_jitable
+def trace(G, F, J, L, i, j, A, y, n):
+    """Write the best tree of symbol A over (i, j), from node n on."""
+    stack = section(J, STACK)
+    stack[0], stack[1], stack[2], stack[3] = i, j, A, n
+    trace_stack(G, F, J, L, y, 1)
+
+
+@register_jitable
+def trace_stack(G, F, J, L, y, size):
+    """Write the best subtrees that are on the stack."""
+    N, R = np.int64(G[N_PHRASES]), np.int64(G[LEFT + 1] - G[LEFT])
+    stack = section(J, STACK)
+    while size > 0:
+        size -= 1
+        i, j, A, n = stack[4 * size], stack[4 * size + 1], stack[4 * size + 2], stack[4 * size + 3]
+        chain = 0
+        if N + G[N_TAGS] > A:
+            _, chain, A = find_chain(G, F, J, L, i, j, A, -1)
+        if j - i == 1:
+            write_node(y, n, i, j, R + A - N, chain)
+        else:
+            _, rule, k = find_rule(G, F, J, L, i, j, A, -1, -1)
+            size = write_rule(G, J, y, n, i, j, rule, k, chain, size)
+
+
+@register_jitable
+def write_rule(G, J, y, n, i, j, rule, k, chain, size):
+    """Write node n, and put its two parts on the stack, the left one on top."""
+    write_node(y, n, i, j, rule, chain)
+    stack, left, right = section(J, STACK)[4 * size :], G[G[LEFT] + rule], G[G[RIGHT] + rule]
+    stack[0], stack[1], stack[2], stack[3] = k, j, right, n + 2 * (k - i)
+    stack[4], stack[5], stack[6], stack[7] = i, k, left, n + 1
+    return size + 2
+
+
+@register_jitable
+def trace_fragments(G, F, J, L, y):
+    """A sentence outside the grammar: the fewest fragments, and of these the best, side by side.
+
+    Several are joined by the rule R + K, a whole one is marked by n_chains more than its chain;
+    both stand for the most frequent root above.
+    """
+    P, R = G[N_PHRASES] + G[N_TAGS], np.int64(G[LEFT + 1] - G[LEFT])
+    total, notes, ups = scores(F, J, MORE), section(J, NOTES), scores(F, J, UP)
+    count, symbol, back = notes[: L + 1], notes[2 * L + 1 :], notes[4 * L :]
+    total[0], count[0] = 0.0, 0
+    for j in range(1, L + 1):
+        count[j] = L + 1
+        for i in range(j):
+            up, X = ups[(i * L + j - 1) * P : (i * L + j) * P], 0
+            for Z in range(P):
+                if up[Z] > up[X]:
+                    X = Z
+            value, pieces = total[i] + up[X], count[i] + 1
+            if up[X] == -np.inf or pieces > count[j]:
+                continue
+            if pieces < count[j] or value > total[j]:
+                total[j], count[j], symbol[j - 1], back[j - 1] = value, pieces, X, i
+    j = L
+    while j > 0:
+        i = back[j - 1]
+        if j < L:
+            write_node(y, 2 * i, i, L, R + G[N_TAGS], 0)
+        trace(G, F, J, L, i, j, symbol[j - 1], y, 2 * i + (1 if j < L else 0))
+        j = i
+    if count[L] == 1:
+        y[2] += G[TOP + 1] - G[TOP]

@@ -1,0 +1,133 @@
+"""The best tree other than the best one: what the zero-one loss asks of its oracle.
+
+When the best tree is the true one, the next best differs from it somewhere. Going up the nodes of
+the true tree, the best subtree of the same symbol that is not the true one has another rule or
+split, or the same and another left or right part, or another unary chain. So it takes one more look
+at the 2 L - 1 cells of the true tree, not a second chart.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba.extending import register_jitable
+
+from .cky import (
+    BEGIN,
+    END,
+    MORE,
+    NOTES,
+    RULES,
+    SPANS,
+    SYMBOLS,
+    UP,
+    VALUES,
+    best_root,
+    chain_score,
+    find_chain,
+    find_rule,
+    scores,
+    span_of,
+    trace,
+    trace_stack,
+    write_node,
+    write_rule,
+)
+from .grammar import LABEL, LEFT, N_LABELS, N_PHRASES, N_TAGS, PARENT, TOP, section
+
+#: Where the second best subtree of a node differs from the best.
+CHAIN, RULE, LEFT_PART, RIGHT_PART = range(4)
+
+
+@register_jitable
+def second_best(G, F, J, L, y):
+    """Make of the best tree ``y`` the second best, if there is one and it is less than 1 worse."""
+    N, P = np.int64(G[N_PHRASES]), G[N_PHRASES] + G[N_TAGS]
+    other = scores(F, J, MORE)  # value of the best other subtree of each node
+    change = section(J, NOTES)  # kind, and two numbers that say what
+    for n in range(2 * L - 2, -1, -1):
+        improve_node(G, F, J, L, y, n, other, change)
+    rival = best_root(G, F, J, L, top_symbol(G, y, 0))
+    least = top_value(G, F, J, L, y, 0) - 1.0  # below that the true tree is the best answer
+    if rival >= 0 and F[J[UP] + (L - 1) * P + rival] >= other[0]:
+        if F[J[UP] + (L - 1) * P + rival] > least:
+            trace(G, F, J, L, 0, L, rival, y, 0)
+        return
+    if other[0] <= least:
+        return
+    n = 0
+    while change[3 * n] == LEFT_PART or change[3 * n] == RIGHT_PART:
+        n = n + 1 if change[3 * n] == LEFT_PART else right_part(y, n)
+    i, j = span_of(y[3 * n])
+    if change[3 * n] == RULE:
+        chain, rule, k = np.int64(y[3 * n + 2]), change[3 * n + 1], change[3 * n + 2]
+    else:
+        chain, symbol = change[3 * n + 1], change[3 * n + 2]
+        if j - i == 1:
+            write_node(y, n, i, j, G[LEFT + 1] - G[LEFT] + symbol - N, chain)
+            return
+        _, rule, k = find_rule(G, F, J, L, i, j, symbol, -1, -1)
+    trace_stack(G, F, J, L, y, write_rule(G, J, y, n, i, j, rule, k, chain, 0))
+
+
+@register_jitable
+def improve_node(G, F, J, L, y, n, other, change):
+    """other[n] = value of the best subtree that is not the one of ``y``; notes the change."""
+    i, j = span_of(y[3 * n])
+    cell, rule, chain = i * L + j - 1, y[3 * n + 1], y[3 * n + 2]
+    value, kind, first, second = -np.inf, RULE, np.int64(0), np.int64(0)
+    X = bottom_symbol(G, y, n)
+    if j - i > 1:
+        right = right_part(y, n)
+        _, k = span_of(y[3 * n + 3])
+        value, first, second = find_rule(G, F, J, L, i, j, X, rule, k)
+        mine = F[J[RULES] + rule]
+        a, b = top_value(G, F, J, L, y, n + 1), top_value(G, F, J, L, y, right)
+        if other[n + 1] + b + mine > value:
+            value, kind = other[n + 1] + b + mine, LEFT_PART
+        if a + other[right] + mine > value:
+            value, kind = a + other[right] + mine, RIGHT_PART
+        if G[N_PHRASES] > X:
+            value += F[J[SPANS] + cell * G[N_LABELS] + G[G[LABEL] + X]]
+    if G[N_PHRASES] + G[N_TAGS] > X:
+        value += chain_score(G, F, J, chain, cell)
+        found, c, Z = find_chain(G, F, J, L, i, j, top_symbol(G, y, n), chain)
+        if found > value:
+            value, kind, first, second = found, CHAIN, c, Z
+    other[n] = value
+    change[3 * n], change[3 * n + 1], change[3 * n + 2] = kind, first, second
+
+
+@register_jitable
+def right_part(y, n):
+    """The number of the right part of node n."""
+    i, _ = span_of(y[3 * n])
+    _, k = span_of(y[3 * n + 3])
+    return n + 2 * (k - i)
+
+
+@register_jitable
+def bottom_symbol(G, y, n):
+    """The symbol of node n below its chain."""
+    rule, R = y[3 * n + 1], G[LEFT + 1] - G[LEFT]
+    return np.int64(G[G[PARENT] + rule]) if rule < R else np.int64(rule - R + G[N_PHRASES])
+
+
+@register_jitable
+def top_symbol(G, y, n):
+    """The symbol of node n above its chain."""
+    chain = y[3 * n + 2]
+    return bottom_symbol(G, y, n) if chain == 0 else np.int64(G[G[TOP] + chain])
+
+
+@register_jitable
+def top_value(G, F, J, L, y, n):
+    """The value in the chart of what the parent of node n sees."""
+    P = G[N_PHRASES] + G[N_TAGS]
+    i, j = span_of(y[3 * n])
+    cell, T = i * L + j - 1, top_symbol(G, y, n)
+    if T < P:
+        return F[J[UP] + cell * P + T]
+    for e in range(J[J[BEGIN] + cell], J[J[END] + cell]):
+        if J[J[SYMBOLS] + e] == T:
+            return F[J[VALUES] + e]
+    return -np.inf

@@ -1,0 +1,191 @@
+"""Grammars, CKY, its oracles and k best trees, against enumeration of all trees."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import maxmargin as mm
+from cfg_reference import Treebank, over, random_tree, random_treebank
+from maxmargin.bind import bind, interpret
+from maxmargin.problem import MARGIN, PREDICT, SLACK
+from maxmargin.problems.cfg_binary import binarise, unbinarise
+from maxmargin.problems.cfg_problem import CFG
+from maxmargin.problems.cky_kbest import k_best
+from maxmargin.problems.grammar import Grammar
+from maxmargin.shard import Shard
+from maxmargin.trees import Tree, as_tree
+
+SEEDS = st.integers(0, 10**6)
+SIZES = st.lists(st.integers(1, 5), min_size=1, max_size=4)
+CASES = st.builds(
+    random_treebank,
+    SEEDS,
+    SIZES,
+    loss=st.sampled_from(["bracket", "zero-one"]),
+    features=st.sampled_from(["rules", "rich"]),
+    input=st.sampled_from(["words", "tags", "tagged"]),
+    vertical=st.just(1),
+)
+SPEEDS = pytest.mark.parametrize("speed", [bind, interpret], ids=["compiled", "interpreted"])
+MODES = pytest.mark.parametrize(
+    "mode", [PREDICT, MARGIN, SLACK], ids=["predict", "margin", "slack"]
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(seed=SEEDS, n=st.integers(1, 12), h=st.sampled_from([None, 0, 1, 2]), v=st.integers(1, 2))
+def test_binarising_is_reversible(seed, n, h, v):
+    tree = random_tree(np.random.RandomState(seed), n)
+    nodes = binarise(tree, h, v)
+    assert len(nodes) == 2 * n - 1
+    assert unbinarise(nodes, tree.leaves()) == tree
+    grammar = Grammar.read([tree], h, v)
+    assert grammar.decode(grammar.encode(tree), tree.leaves()) == tree
+
+
+def test_what_binarising_makes():
+    tree = as_tree("(TOP (S (NP (D the) (J big) (N dog)) (VP (V barks))))")
+    spans = [(node.start, node.end, node.chain, node.symbol) for node in binarise(tree)]
+    assert [span[:2] for span in spans] == [(0, 4), (0, 3), (0, 1), (1, 3), (1, 2), (2, 3), (3, 4)]
+    assert [phrase.label for phrase in spans[0][2]] == ["TOP"]
+    assert [symbol.label for symbol in spans[3][3].rest] == ["J", "N"]
+    assert [phrase.label for phrase in spans[6][2]] == ["VP"]
+
+
+def test_horizontal_markovisation_makes_new_rules():
+    trees = ["(S (a x) (b y) (c z))", "(S (d y) (b y) (c z) (a x))"]
+    new = ["a", "b", "c", "a"]
+    for horizontal, whole in ((None, False), (1, True)):
+        problem = CFG.read(None, trees, horizontal=horizontal, input="tags")
+        pack = problem.pack([new])
+        labels = np.empty(len(pack.truth), np.int32)
+        Shard(problem, pack).oracle(np.zeros(pack.dim), PREDICT, labels, np.array([0]))
+        (tree,) = problem.unpack(pack, labels)
+        assert (str(tree) == "(S (a a) (b b) (c c) (a a))") == whole
+
+
+@SPEEDS
+@MODES
+@settings(max_examples=25, deadline=None)
+@given(case=CASES, seed=SEEDS)
+def test_decode_finds_the_best_tree(case, seed, mode, speed):
+    check_decode(case, seed, mode, speed)
+
+
+def check_decode(case: Treebank, seed, mode, speed):
+    problem = case.problem
+    pack = problem.pack(case.X, case.trees)
+    shard = Shard(problem, pack, loops=speed(problem.kernels))
+    w = np.random.RandomState(seed).randn(pack.dim)
+    labels = np.full(len(pack.truth), -1, np.int32)
+    if mode == SLACK and problem.loss == "bracket":
+        with pytest.raises(mm.ProblemError, match="margin"):
+            shard.oracle(w, mode, labels, shard.everyone)
+        return
+    shard.oracle(w, mode, labels, shard.everyone)
+    for i, tree in enumerate(problem.unpack(pack, labels)):
+        outputs = case.outputs(case.trees[i])
+        assume(len(outputs) < 500)
+        assert tree in outputs
+        values = [case.value(w, case.trees[i], other, mode) for other in outputs]
+        found = case.value(w, case.trees[i], tree, mode)
+        assert found == pytest.approx(max(values), abs=1e-9)
+
+
+@settings(max_examples=25, deadline=None)
+@given(case=CASES, seed=SEEDS)
+def test_loss_and_features_are_those_of_the_definitions(case, seed):
+    """Interpreted; the loops that they are compiled into are tested with the solvers."""
+    problem, random = case.problem, np.random.RandomState(seed)
+    loss, delta = problem.kernels.loss.py_func, problem.kernels.delta.py_func
+    pack = problem.pack(case.X, case.trees)
+    for i, true in enumerate(case.trees):
+        outputs = case.outputs(true)
+        for _ in range(3):
+            y, z = (outputs[random.randint(len(outputs))] for _ in range(2))
+            a, b = (problem._encode(i, over(t, case.trees[i].leaves())) for t in (y, z))
+            assert loss(pack.data, i, a) == case.loss(true, y)
+            idx, val = np.empty(pack.width, np.uint64), np.empty(pack.width)
+            nnz = delta(pack.data, i, a, b, idx, val)
+            dense = np.zeros(pack.dim)
+            np.add.at(dense, idx[:nnz].astype(int), val[:nnz])
+            words = true.tags() if case.input == "tags" else true.leaves()
+            expected = case.features(over(y, words)) - case.features(over(z, words))
+            np.testing.assert_array_equal(dense, expected)
+
+
+@settings(max_examples=25, deadline=None)
+@given(case=CASES, seed=SEEDS, k=st.integers(1, 12))
+def test_the_k_best_trees(case, seed, k):
+    problem = case.problem
+    pack = problem.pack(case.X)
+    w = np.random.RandomState(seed).randn(pack.dim)
+    for true, found in zip(case.trees, k_best(problem, pack, w, k), strict=True):
+        outputs = case.outputs(true)
+        assume(len(outputs) < 500)
+        values = sorted((w @ case.features(tree) for tree in outputs), reverse=True)[:k]
+        np.testing.assert_allclose([score for _, score in found], values, atol=1e-9)
+        trees = [tree for tree, _ in found]
+        assert len(set(trees)) == len(trees) and set(trees) <= set(outputs)
+        np.testing.assert_allclose([w @ case.features(tree) for tree in trees], values, atol=1e-9)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    seed=SEEDS, sizes=SIZES, h=st.sampled_from([None, 0, 1, 2]), v=st.integers(1, 2),
+    features=st.sampled_from(["rules", "rich"]),
+)  # fmt: skip
+def test_markovised_grammars_give_trees_with_the_scores_of_their_features(
+    seed, sizes, h, v, features
+):
+    """Scores fall, no tree comes twice, and each is worth what its features say."""
+    case = random_treebank(seed, sizes, horizontal=h, vertical=v, features=features)
+    problem = case.problem
+    pack = problem.pack(case.X, case.trees)
+    w = np.random.RandomState(seed).randn(pack.dim)
+    for i, found in enumerate(k_best(problem, pack, w, 20)):
+        trees, scores = zip(*found, strict=True)
+        assert len(set(trees)) == len(trees)
+        assert list(scores) == sorted(scores, reverse=True)
+        np.testing.assert_allclose(scores, [w @ case.features(tree) for tree in trees], atol=1e-9)
+        if len(trees) < 20:  # these are all
+            assert case.trees[i] in trees
+        assert max(scores) >= w @ case.features(case.trees[i]) - 1e-9
+
+
+@pytest.mark.parametrize("loss", ["bracket", "zero-one"])
+@pytest.mark.parametrize("features", ["rules", "rich"])
+def test_check_problem_finds_no_mistake(loss, features):
+    case = random_treebank(3, (1, 3, 5, 4, 4), loss=loss, features=features)
+    checked = mm.check_problem(case.problem, case.X, case.trees)
+    assert checked.refused == (("slack",) if loss == "bracket" else ())
+
+
+def test_trees_outside_the_grammar_are_named():
+    problem = CFG.read(None, ["(S (a x) (b y))"])
+    for tree, what in (
+        ("(S (b y) (a x))", "S -> b a"),
+        ("(T (a x) (b y))", "root T"),
+        ("(S (c x) (b y))", "S -> c b"),
+        ("(S (S (a x) (b y)))", "S -> S"),
+    ):
+        with pytest.raises(mm.DataError, match=f"tree 0.*{what}"):
+            problem.pack(None, [tree])
+
+
+def test_a_long_sentence_and_its_memory():
+    trees = ["(S (x X) (y Y))", "(S (S (x X) (y Y)) (S (y Y) (x X)))", "(S (x X) (S (x X) (y Y)))"]
+    problem = CFG.read(None, trees)
+    pack = problem.pack([["X", "Y"] * 40])
+    assert pack.work < 2e6
+    labels = np.empty(len(pack.truth), np.int32)
+    Shard(problem, pack).oracle(np.zeros(pack.dim), PREDICT, labels, np.array([0]))
+    (tree,) = problem.unpack(pack, labels)
+    assert tree is not None and tree.leaves() == ["X", "Y"] * 40
+
+
+def test_shared_subtrees_are_no_problem():
+    word = Tree("x", ["X"])
+    tree = Tree("S", [word, Tree("S", [word, word]), word])
+    assert unbinarise(binarise(tree), tree.leaves()) == tree
