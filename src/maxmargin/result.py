@@ -65,6 +65,10 @@ class Result:
     history : list of Record
     shares : dict
         Seconds by kind of work: oracle, planes, cache, qp.
+    solver : str
+        Its name; empty where it is not known.
+    target : float or None
+        The gap at which training may stop, tol * C * n; None where it is not known.
     """
 
     w: np.ndarray
@@ -79,6 +83,8 @@ class Result:
     compile_time: float = 0.0
     history: list[Record] = field(default_factory=list)
     shares: dict[str, float] = field(default_factory=dict)
+    solver: str = ""
+    target: float | None = None
 
     @property
     def converged(self) -> bool:
@@ -86,9 +92,17 @@ class Result:
         return self.status is Status.CONVERGED
 
     def plot(self, path: str | Path | None = None) -> Any:
-        """Draw primal, dual and gap over time and oracle calls; see ``report.convergence``."""
+        """Draw primal, dual and gap over time and oracle calls; see ``report.convergence``.
+
+        With a ``path`` that ends in .html an interactive report is written there as well.
+        """
         from .report.convergence import plot_result
 
+        if path is not None and Path(path).suffix.lower() in (".html", ".htm"):
+            from .report.training import Run, write_report
+
+            write_report(path, Run(self))
+            path = None
         return plot_result(self, path)
 
     def __repr__(self) -> str:

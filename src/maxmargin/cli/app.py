@@ -130,6 +130,14 @@ def train(
     plot: Annotated[
         Path | None, typer.Option(help="Draw the convergence: a .png, .svg or .pdf file.")
     ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(help="Write a report: certificate, curves, errors, weights; a .html file."),
+    ] = None,
+    test: Annotated[
+        str | None,
+        typer.Option(metavar="DATA", help="Other examples to evaluate on, for the report."),
+    ] = None,
     quiet: Quiet = False,
     form: chain_app.FormatOption = None,
     template: chain_app.TemplateOption = None,
@@ -167,7 +175,10 @@ def train(
         structure.value, C, intercept, form, template, label, transitions, start_stop, loss
     )
     source = own.pop("source")
-    train_model(structure.value, data, model, parameters | own, plot, quiet, **source)
+    train_model(
+        structure.value, data, model, parameters | own, plot, quiet, report=report, test=test,
+        **source,
+    )  # fmt: skip
 
 
 @app.command()

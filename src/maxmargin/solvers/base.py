@@ -110,6 +110,8 @@ def solve(solver: Solver, task: Task, stop: Stop, callbacks: Iterable[Callback] 
         time=clock.time(),
         history=history,
         shares=dict(task.shares),
+        solver=solver.name,
+        target=gap_target(stop.tol, task.C, task.n),
     )
 
 
