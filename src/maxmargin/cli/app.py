@@ -246,7 +246,10 @@ chain_app.register(app)
 @app.command()
 def bench(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="NAME", help="Experiments; all by default.")
+        list[str] | None,
+        typer.Argument(
+            metavar="NAME", help="Experiments, or beginnings such as 002; all by default."
+        ),
     ] = None,
     listed: Annotated[bool, typer.Option("--list", help="Say what there is.")] = False,
     data: Annotated[
@@ -261,6 +264,10 @@ def bench(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Measure again what has been measured already.")
     ] = False,
+    report: Annotated[
+        Path | None,
+        typer.Option(help="Write verdicts, tables and curves to one .html file."),
+    ] = None,
 ) -> None:
     """Run the experiments, with other programs beside us in the same run.
 
@@ -273,8 +280,9 @@ def bench(
         show_list()
     else:
         code = run_benchmarks(
-            names or [], data=data, out=out, quick=quick, repeats=repeats, fresh=fresh
-        )
+            names or [], data=data, out=out, quick=quick, repeats=repeats, fresh=fresh,
+            report=report,
+        )  # fmt: skip
         raise typer.Exit(code)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -48,6 +48,10 @@ class Series:
         Ends of error bars.
     texts : sequence of str, optional
         What the pointer shows for each point, in place of its coordinates.
+    hover : {"mouse", "vline", "none"}
+        Whether the pointer must be at a point, or may be anywhere above or below it.
+    steps : bool
+        Values hold until the next one.
     """
 
     name: str
@@ -61,6 +65,7 @@ class Series:
     low: Sequence[float] | None = None
     high: Sequence[float] | None = None
     texts: Sequence[str] | None = None
+    hover: Literal["mouse", "vline", "none"] = "mouse"
     steps: bool = False
 
 
@@ -107,22 +112,21 @@ def require_bokeh() -> None:
 
 def draw(chart: Chart, group: str) -> Any:
     """The bokeh figure of a chart; the legend of the group's name switches its series."""
-    from bokeh.models import CrosshairTool, Span
+    from bokeh.models import CrosshairTool
     from bokeh.plotting import figure
 
     out = figure(
         height=chart.height, sizing_mode="stretch_width", toolbar_location=None, tools="",
         x_axis_type="log" if chart.x_log else "linear",
         y_axis_type="log" if chart.y_log else "linear",
-        x_axis_label=chart.x_label, y_axis_label=chart.y_label, tags=[group],
+        tags=[group],
         background_fill_color=None, border_fill_color=None, outline_line_color=None,
         min_border_right=12,
     )  # fmt: skip
     out.xgrid.visible = False
     for axis in (out.xaxis, out.yaxis):
         axis.minor_tick_line_color = None
-        axis.major_label_text_font_size = axis.axis_label_text_font_size = "12px"
-        axis.axis_label_text_font_style = "normal"
+        axis.major_label_text_font_size = "12px"
     _set_axis(out, "x", chart)
     _set_axis(out, "y", chart)
     if chart.band is not None:
@@ -133,15 +137,14 @@ def draw(chart: Chart, group: str) -> Any:
         _rule(out, dimension, place, color, name, chart)
     for series in chart.series:
         _draw_series(out, series)
-    line = Span(dimension="height", line_dash="dotted", line_width=1)
-    out.add_tools(CrosshairTool(overlay=line, dimensions="height"))
+    out.add_tools(CrosshairTool(dimensions="height", line_color="#8d98a3", line_alpha=0.7))
     return out
 
 
 def _draw_series(out: Any, series: Series) -> None:
     from bokeh.models import ColumnDataSource, HoverTool
 
-    data = {"x": _clean(series.x), "y": _clean(series.y)}
+    data: dict[str, Any] = {"x": _clean(series.x), "y": _clean(series.y)}
     data["text"] = list(series.texts or [_text(series, i) for i in range(len(series.x))])
     tags, hoverable = [series.color, series.name], []
     if series.low is not None and series.high is not None:
@@ -161,12 +164,12 @@ def _draw_series(out: Any, series: Series) -> None:
         points = out.scatter("x", "y", source=source, marker=series.marker, size=series.size)
         points.tags = [*tags, "hollow"] if series.hollow else tags
         hoverable = [points]
-    if not series.hollow:
-        mode = "mouse" if series.dash == "none" else "vline"
-        out.add_tools(
-            HoverTool(renderers=hoverable, tooltips=_TOOLTIP, mode=mode, line_policy="nearest",
-                      point_policy="snap_to_data", attachment="horizontal")
+    if series.hover != "none":
+        tool = HoverTool(
+            renderers=hoverable, tooltips=_TOOLTIP, mode=series.hover, line_policy="nearest",
+            point_policy="snap_to_data", attachment="horizontal",
         )  # fmt: skip
+        out.add_tools(tool)
 
 
 #: Colours of its own: the box is white in dark surroundings as well.
@@ -191,11 +194,13 @@ def _set_axis(out: Any, which: str, chart: Chart) -> None:
     from bokeh.models import FixedTicker, Range1d
 
     low, high = _span(chart, which)
-    setattr(out, f"{which}_range", Range1d(low, high))
+    setattr(out, f"{which}_range", Range1d(start=low, end=high))
     log = chart.x_log if which == "x" else chart.y_log
     ticks = chart.x_ticks if which == "x" else chart.y_ticks
     if ticks is None:
-        ticks = [(value, number(value)) for value in find_ticks(*sorted((low, high)), log)]
+        ticks = [
+            (value, number(value)) for value in find_ticks(min(low, high), max(low, high), log)
+        ]
     axis = out.xaxis if which == "x" else out.yaxis
     axis.ticker = FixedTicker(ticks=[value for value, _ in ticks])
     axis.major_label_overrides = {_key(value): label for value, label in ticks}
@@ -216,7 +221,9 @@ def _span(chart: Chart, which: str) -> tuple[float, float]:
     if which == "y":
         parts += [part for s in chart.series for part in (s.low, s.high) if part is not None]
     values = np.array([v for part in parts for v in part], float)
-    values = np.append(values, [place for dimension, place, *_ in chart.lines if dimension == which])
+    values = np.append(
+        values, [place for dimension, place, *_ in chart.lines if dimension == which]
+    )
     values = values[np.isfinite(values) & ((values > 0) | (not log))]
     low, high = (values.min(), values.max()) if len(values) else (1.0, 10.0)
     if log:
@@ -238,21 +245,24 @@ def find_ticks(low: float, high: float, log: bool) -> list[float]:
     >>> find_ticks(0, 100, log=False)
     [0.0, 20.0, 40.0, 60.0, 80.0, 100.0]
     """
-    if not log:
-        rough = (high - low) / 5
-        power = 10.0 ** math.floor(math.log10(rough))
-        step = next(m * power for m in (1, 2, 5, 10) if m * power >= rough * 0.99)
-        first = math.ceil(low / step - 1e-9)
-        return [float(f"{i * step:.12g}") for i in range(first, math.floor(high / step + 1e-9) + 1)]
+    if not log or high < 3 * low:  # so short a part of a logarithmic axis is nearly linear
+        return _even_ticks(low, high)
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    for parts in ((1,), (1, 3), (1, 2, 5), (1, 1.5, 2, 3, 4, 5, 7), tuple(range(10, 100, 2))):
-        scale = 0.1 if parts[0] == 10 else 1
-        ticks = [float(f"{m * scale * 10.0**p:.12g}") for p in powers for m in parts]
+    ticks: list[float] = []
+    for parts in ((1,), (1, 3), (1, 2, 5), (1, 1.5, 2, 3, 4, 5, 7)):
+        ticks = [float(f"{part * 10.0**p:.12g}") for p in powers for part in parts]
         ticks = [tick for tick in ticks if low <= tick <= high]
         if len(ticks) >= 4:
             break
-    every = math.ceil(len(ticks) / 8)
-    return ticks[::every]
+    return ticks[:: math.ceil(len(ticks) / 8)]
+
+
+def _even_ticks(low: float, high: float) -> list[float]:
+    rough = (high - low) / 5
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(m * power for m in (1, 2, 5, 10) if m * power >= rough * 0.99)
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [float(f"{i * step:.12g}") for i in range(first, last + 1)]
 
 
 def number(value: float) -> str:

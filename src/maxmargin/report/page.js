@@ -2,15 +2,14 @@
 "use strict";
 (() => {
   const plots = () => Bokeh.documents.flatMap((doc) => doc.roots());
-  const paper = { on: false };
   const LIGHT = "LIGHT_COLOURS";
-  const colour = (name) =>
-    paper.on ? LIGHT[name] : getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  let painted = LIGHT;
+  const colour = (name) => painted[name];
   const paint = (plot) => {
-    const [ink, muted, line] = ["--ink", "--muted", "--line"].map(colour);
+    const [muted, line] = ["--muted", "--line"].map(colour);
     for (const axis of [...plot.below, ...plot.left]) {
-      axis.setv({ axis_label_text_color: muted, major_label_text_color: muted,
-        axis_line_color: line, major_tick_line_color: line });
+      axis.setv({ major_label_text_color: muted, axis_line_color: line,
+        major_tick_line_color: line });
     }
     for (const piece of plot.center) {
       if ("grid_line_color" in piece) piece.setv({ grid_line_color: line });
@@ -25,14 +24,13 @@
       if ("fill_color" in glyph) wanted.fill_color = hollow ? { value: colour("--back") } : { value };
       glyph.setv(wanted);
     }
-    for (const tool of plot.toolbar.tools) {
-      if ("overlay" in tool) {
-        const lines = Array.isArray(tool.overlay) ? tool.overlay : [tool.overlay];
-        for (const span of lines) if (span && "line_color" in span) span.setv({ line_color: muted });
-      }
-    }
   };
-  const repaint = () => plots().forEach(paint);
+  const repaint = () => {
+    const style = getComputedStyle(document.documentElement);
+    const now = (name) => style.getPropertyValue(name).trim();
+    painted = Object.fromEntries(Object.keys(LIGHT).map((name) => [name, now(name)]));
+    plots().forEach(paint);
+  };
   const toggle = (button) => {
     const shown = button.getAttribute("aria-pressed") !== "true";
     button.setAttribute("aria-pressed", String(shown));
@@ -49,12 +47,35 @@
     if (button) toggle(button);
   });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
-  const print = (on) => { paper.on = on; repaint(); };
-  addEventListener("beforeprint", () => print(true));
-  addEventListener("afterprint", () => print(false));
+  // Paper gets a drawing of each chart in light colours, as wide as its column there.
+  const rgb = (hex) => `rgb(${[1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16)).join()})`;
+  const lighten = (drawing) => {
+    const light = new Map();
+    for (const [name, value] of Object.entries(LIGHT)) {
+      const now = colour(name);
+      light.set(now, value).set(rgb(now), rgb(value));
+    }
+    return drawing.replace(/(fill|stroke)="([^"]*)"/g,
+      (all, what, value) => (light.has(value) ? `${what}="${light.get(value)}"` : all));
+  };
+  const preparePaper = () => {
+    for (const view of Bokeh.index) {
+      const chart = view.el?.closest(".chart");
+      if (!chart) continue;
+      const drawing = lighten(view.export("svg").ctx.get_serialized_svg());
+      const image = chart.querySelector("img.paper") ??
+        chart.insertBefore(new Image(), chart.querySelector(".under"));
+      image.className = "paper";
+      image.alt = chart.getAttribute("aria-label");
+      image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(drawing);
+    }
+  };
+  matchMedia("print").addEventListener("change", (event) => event.matches && preparePaper());
+  addEventListener("beforeprint", preparePaper);
   const wait = () => {
-    if (Bokeh.documents.length) { repaint(); document.documentElement.dataset.drawn = "yes"; }
-    else setTimeout(wait, 30);
+    if (!Bokeh.documents.length) return setTimeout(wait, 30);
+    repaint();
+    document.documentElement.dataset.drawn = "yes";
   };
   wait();
 })();

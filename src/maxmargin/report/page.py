@@ -39,7 +39,9 @@ class Page:
         """A heading that the list of contents has too, then HTML."""
         name = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
         self._names.append((name, title))
-        self._parts.append(f'<section id="{name}"><h2>{escape(title)}</h2>{"".join(parts)}</section>')
+        self._parts.append(
+            f'<section id="{name}"><h2>{escape(title)}</h2>{"".join(parts)}</section>'
+        )
 
     def charts(self, charts: Sequence[Chart], keys: Iterable[tuple[str, str, str]] = ()) -> str:
         """The HTML of charts beside each other and one legend for all of them.
@@ -57,13 +59,15 @@ class Page:
             name = f"figure{len(self._figures)}"
             self._figures[name] = draw(chart, group)
             title = f"<h3>{escape(chart.title)}</h3>" if chart.title else ""
+            title += f'<p class="axis">{escape(chart.y_label)}</p>' if chart.y_label else ""
             words = escape(f"{chart.title}: {chart.y_label} over {chart.x_label}", quote=True)
             cells.append(
-                f'<div class="chart" role="img" aria-label="{words}">{title}<!--{name}--></div>'
+                f'<div class="chart" role="img" aria-label="{words}">{title}<!--{name}-->'
+                f'<p class="axis under">{escape(chart.x_label)}</p></div>'
             )
         one = " one" if len(charts) == 1 else ""
         legend = _legend(list(keys) or _keys(charts), group)
-        return f'<div class="charts{one}">{"".join(cells)}</div>{legend}'
+        return f'{legend}<div class="charts{one}">{"".join(cells)}</div>'
 
     def html(self) -> str:
         """The file."""
@@ -104,7 +108,7 @@ class Page:
         light = json.dumps(light_colors())
         own = _read("page.js").replace('"LIGHT_COLOURS"', light)
         library = Resources(mode="inline", components=["bokeh"]).render_js()
-        return f"{library}\n{script}\n<script type=\"module\">\n{own}</script>\n", body
+        return f'{library}\n{script}\n<script type="module">\n{own}</script>\n', body
 
 
 def light_colors() -> dict[str, str]:
@@ -114,7 +118,7 @@ def light_colors() -> dict[str, str]:
 
 
 def _read(name: str) -> str:
-    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+    return files("maxmargin.report").joinpath(name).read_text(encoding="utf-8")
 
 
 def _keys(charts: Sequence[Chart]) -> list[tuple[str, str, str]]:
@@ -150,7 +154,9 @@ def table(
     kind = ['class="n"' if n else "" for n in numeric]
     top = "".join(f"<th {k}>{escape(name)}</th>" for name, k in zip(head, kind, strict=True))
     body = "".join(
-        "<tr>" + "".join(f"<td {k}>{cell}</td>" for cell, k in zip(row, kind, strict=True)) + "</tr>"
+        "<tr>"
+        + "".join(f"<td {k}>{cell}</td>" for cell, k in zip(row, kind, strict=True))
+        + "</tr>"
         for row in rows
     )
     words = f"<caption>{escape(caption)}</caption>" if caption else ""

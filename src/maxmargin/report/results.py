@@ -56,6 +56,10 @@ class Outcome:
         """Part of the items whose label is right."""
         return self.right / max(self.n, 1)
 
+    def brief(self) -> str:
+        """The accuracy in a few words."""
+        return f"{100 * self.accuracy:.2f} % of the {self.what} of the {self.data} are right."
+
     def sentence(self) -> str:
         """The numbers in words."""
         return (
@@ -66,9 +70,13 @@ class Outcome:
 
 def outcome_html(outcome: Outcome) -> str:
     """The words, the table by label, the confusion and the most frequent errors."""
-    parts = [f"<h3>{escape(outcome.data.capitalize())}</h3>", f"<p>{escape(outcome.sentence())}</p>"]
+    parts = [
+        f"<h3>{escape(outcome.data.capitalize())}</h3>",
+        f"<p>{escape(outcome.sentence())}</p>",
+    ]
     if outcome.n:
-        parts += [_confusion(outcome), _errors(outcome), _label_table(outcome)]
+        parts.append(_errors(outcome))
+        parts.append(f'<div class="split">{_confusion(outcome)}{_label_table(outcome)}</div>')
     return "".join(parts)
 
 
@@ -104,10 +112,13 @@ def _confusion(outcome: Outcome) -> str:
     body = "".join(_row(counts[t], t, keep, names[t]) for t in [*keep, *unknown])
     left_out = int((total > 0).sum()) - len(keep)
     note = f" {left_out} rare labels are left out." if left_out else ""
+    words = (
+        "Rows are true labels with their counts, columns predictions; blue is right, orange wrong, "
+        f"deeper where it is a larger part of the row.{note}"
+    )
     return (
-        '<p class="small muted">Rows are true labels with their counts, columns predictions; '
-        f"blue is right, orange wrong, deeper where a larger part of the row is.{note}</p>"
-        f'<div class="scroll"><table class="confusion"><thead><tr><th></th>{top}</tr></thead>'
+        f'<div class="scroll"><table class="confusion"><caption>{words}</caption>'
+        f"<thead><tr><th></th>{top}</tr></thead>"
         f"<tbody>{body}</tbody></table></div>"
     )
 

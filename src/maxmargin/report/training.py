@@ -102,9 +102,11 @@ def _lead(run: Run) -> str:
     took = f"{verdict(result)} after {duration(result.time)} in the solver"
     if result.solver:
         took += f" ({result.solver})"
-    words = [run.subject, f"{took}, {result.n_iter:,} iterations and {result.n_oracle:,} oracle calls."]
-    words.append(f"The objective is proved to be {bound(result)} above its optimum.")
-    words += [outcome.sentence() for outcome in run.outcomes]
+    words = [
+        run.subject,
+        f"{took}: the objective is proved to be {bound(result)} above its optimum.",
+    ]
+    words += [outcome.brief() for outcome in run.outcomes]
     return f'<p class="lead">{escape(" ".join(word for word in words if word))}</p>'
 
 
@@ -114,7 +116,7 @@ def _certificate(result: Result) -> str:
     cards = [
         (f"{result.primal:.6g}", "primal P: the objective of these weights"),
         (f"{result.dual:.6g}", "dual D: no weights reach below"),
-        (f"{result.gap:.3g}", f"gap P − D{': ' + share if share else ''}"),
+        (f"{result.gap:.3g}", f"gap P - D{': ' + share if share else ''}"),
     ]
     if result.target is not None:
         cards.append((f"{result.target:.3g}", "gap at which training may stop: tol · C · n"))
@@ -166,16 +168,17 @@ def _objective(
         top = min(top, 1000 * result.primal) * 1.1
         primal = [min(value, top) if math.isfinite(value) else value for value in primal]
     series = [
-        Series("primal", x, primal, "--c1", texts=texts),
-        Series("dual", x, dual, "--c0", texts=texts),
-        Series("primal", x[-1:], primal[-1:], "--c1", "none", "circle", 8, texts=texts[-1:]),
-        Series("dual", x[-1:], dual[-1:], "--c0", "none", "circle", 8, texts=texts[-1:]),
+        Series("primal", x, primal, "--c1", hover="none"),
+        Series("dual", x, dual, "--c0", texts=texts, hover="vline"),
+        Series("primal", x[-1:], primal[-1:], "--c1", "none", "circle", 8, hover="none"),
+        Series("dual", x[-1:], dual[-1:], "--c0", "none", "circle", 8, hover="none"),
     ]
     both = [i for i, value in enumerate(primal) if math.isfinite(value)]
-    band = ("the optimum lies here", *([values[i] for i in both] for values in (x, dual, primal)))
+    x_known, low, high = ([values[i] for i in both] for values in (x, dual, primal))
     return Chart(
         f"Objective over {name}", x_label, "objective", series, x_log=True, y_log=log,
-        y_range=(floor / 1.3 if floor else None, None), band=band,
+        y_range=(floor / 1.3 if floor else None, None),
+        band=("the optimum lies here", x_known, low, high),
     )  # fmt: skip
 
 
@@ -185,8 +188,8 @@ def _gap(
     gap = [r.gap for r in history]
     log = any(math.isfinite(value) and value > 0 for value in gap)
     series = [
-        Series("gap", x, gap, "--c6", texts=texts),
-        Series("gap", x[-1:], gap[-1:], "--c6", "none", "circle", 8, texts=texts[-1:]),
+        Series("gap", x, gap, "--c6", texts=texts, hover="vline"),
+        Series("gap", x[-1:], gap[-1:], "--c6", "none", "circle", 8, hover="none"),
     ]
     goal = [("y", result.target, "--c2", "gap to reach")] if result.target else []
     return Chart(
@@ -196,7 +199,8 @@ def _gap(
 
 def _values(record: Record) -> str:
     return (
-        f"iteration {record.iteration:,}\n{number(record.time)} s, {record.n_oracle:,} oracle calls\n"
+        f"iteration {record.iteration:,}\n"
+        f"{number(record.time)} s, {record.n_oracle:,} oracle calls\n"
         f"primal {record.primal:.6g}\ndual {record.dual:.6g}\ngap {record.gap:.4g}\n"
         f"{record.planes:,} planes"
     )
@@ -230,7 +234,8 @@ def _time(result: Result) -> str:
          duration(seconds), f"{100 * seconds / total:.1f} %"]
         for i, (name, words, seconds) in enumerate(parts)
     ]  # fmt: skip
-    rows.append(["solver", "all of it", duration(result.time), "100 %"])
+    calls = f"all of it: {result.n_iter:,} iterations, {result.n_oracle:,} oracle calls"
+    rows.append(["solver", calls, duration(result.time), "100 %"])
     rows.append(["preparing", "features, labels, packing", duration(result.prepare_time), ""])
     rows.append(["compiling", "or loading compiled code", duration(result.compile_time), ""])
     head = table(["work", "", "time", "share"], rows, [False, False, True, True])
