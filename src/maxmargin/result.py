@@ -80,6 +80,10 @@ class Result:
     state : the solver's state in the end, where a later run wants to begin from it; else None
     workers : list of WorkerReport
         Of a distributed run: how busy each worker was, and how often it was replaced.
+    solver : str
+        Its name; empty where it is not known.
+    target : float or None
+        The gap at which training may stop, tol * C * n; None where it is not known.
     """
 
     w: np.ndarray
@@ -96,6 +100,8 @@ class Result:
     shares: dict[str, float] = field(default_factory=dict)
     state: Any = field(default=None, repr=False)
     workers: list[WorkerReport] = field(default_factory=list)
+    solver: str = ""
+    target: float | None = None
 
     @property
     def converged(self) -> bool:
@@ -124,9 +130,17 @@ class Result:
         return Audit(self.primal, self.dual)
 
     def plot(self, path: str | Path | None = None) -> Any:
-        """Draw primal, dual and gap over time and oracle calls; see ``report.convergence``."""
+        """Draw primal, dual and gap over time and oracle calls; see ``report.convergence``.
+
+        With a ``path`` that ends in .html an interactive report is written there as well.
+        """
         from .report.convergence import plot_result
 
+        if path is not None and Path(path).suffix.lower() in (".html", ".htm"):
+            from .report.training import Run, write_report
+
+            write_report(path, Run(self))
+            path = None
         return plot_result(self, path)
 
     def __repr__(self) -> str:

@@ -75,19 +75,24 @@ def table(groups: Iterable[Group], columns: Iterable[Column], title: str) -> Tab
     return out
 
 
-def _cell(group: Group, column: Column) -> Text:
+def cell(group: Group, column: Column) -> tuple[str, str, bool]:
+    """The text of a cell, the spread of its repeats, and whether the time was up."""
     if column.key in group.config:
         value = group.config[column.key]
-        return Text(str(value) if column.format is None else column.format(value))
+        return str(value) if column.format is None else column.format(value), "", False
     if column.format is None or not all(column.key in values for values in group.values):
-        return Text("")
+        return "", "", False
     middle, numbers = group.median(column.key), group.numbers(column.key)
     if math.isinf(middle):
-        return Text("not reached", "yellow")
+        return "not reached", "", True
     bounded = column.complete is not None and not group.every(column.complete)
-    text = Text(f"> {column.format(middle)}" if bounded else column.format(middle))
-    text.stylize("yellow" if bounded else "")
-    return text.append(_spread(middle, numbers), "dim")
+    text = f"> {column.format(middle)}" if bounded else column.format(middle)
+    return text, _spread(middle, numbers), bounded
+
+
+def _cell(group: Group, column: Column) -> Text:
+    text, spread, late = cell(group, column)
+    return Text.assemble((text, "yellow" if late else ""), (spread, "dim"))
 
 
 def _spread(middle: float, numbers: list[float]) -> str:

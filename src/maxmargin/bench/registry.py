@@ -80,10 +80,12 @@ def list_experiments() -> list[Experiment]:
 
 
 def find_experiments(names: Iterable[str]) -> list[Experiment]:
-    """The experiments of these names, in this order; all of them when none is named."""
+    """The experiments of these names or beginnings of names; all of them when none is named."""
     known = {experiment.name: experiment for experiment in list_experiments()}
-    names = list(names) or list(known)
-    for name in names:
-        if name not in known:
+    found: dict[str, Experiment] = {}
+    for name in list(names) or [""]:
+        chosen = [name] if name in known else [key for key in known if key.startswith(name)]
+        if not chosen:
             raise MaxMarginError(f"no experiment is named {name!r}; there are {', '.join(known)}")
-    return [known[name] for name in names]
+        found |= {key: known[key] for key in chosen}
+    return list(found.values())

@@ -7,9 +7,11 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ..errors import MaxMarginError
+from ..report.experiments import write_bench_report
+from ..report.page import check_page
 from .data import data_directory, find_files
 from .display import Console, experiment_table, verdict_table
-from .registry import Experiment, find_experiments, list_experiments
+from .registry import Experiment, Verdict, find_experiments, list_experiments
 from .session import Session
 
 
@@ -25,13 +27,15 @@ def run_benchmarks(
     quick: bool = False,
     repeats: int = 3,
     fresh: bool = False,
+    report: str | Path | None = None,
 ) -> int:
     """Run experiments and say whether their claims hold on this machine.
 
     Parameters
     ----------
     names : iterable of str
-        Experiments; all whose data is there when none is named.
+        Experiments, or beginnings of their names such as "002"; "all" or none is all of them whose
+        data is there.
     data : str or path, optional
         The data directory; the environment variable MAXMARGIN_DATA by default.
     out : str or path
@@ -42,6 +46,8 @@ def run_benchmarks(
         Measurements of each configuration; tables show the median and the extremes.
     fresh : bool
         Measure again what is in the files already.
+    report : str or path, optional
+        Write the verdicts, tables and curves of all experiments there: one .html file.
 
     Returns
     -------
@@ -50,16 +56,24 @@ def run_benchmarks(
     """
     if repeats < 1:
         raise MaxMarginError(f"repeats is at least 1, got {repeats}")
-    names = list(names)
+    if report is not None:
+        check_page(report)
+    names = [name for name in names if name != "all"]
     directory, out = data_directory(data), _writable(out)
     runnable, missing = _with_data(find_experiments(names), directory)
     if missing and (names or not runnable):
         raise next(iter(missing.values()))
     for name, error in missing.items():
         Console(stderr=True).print(f"skipped {name}: {error}", style="yellow")
-    held = [
-        _run(Session(experiment, directory, out, quick, repeats, fresh)) for experiment in runnable
-    ]
+    runs: list[tuple[Session, Verdict]] = []
+    for experiment in runnable:
+        session = Session(experiment, directory, out, quick, repeats, fresh)
+        runs.append((session, _run(session)))
+        if report is not None:  # after each one: what is there stays when a later one is stopped
+            write_bench_report(report, runs, missing)
+    if report is not None:
+        Console().print(f"Wrote {report}.", style="green")
+    held = [verdict.passed or session.quick for session, verdict in runs]
     return 0 if not missing and all(held) else 1
 
 
@@ -98,12 +112,16 @@ def _find_peers(experiment: Experiment) -> None:
             )
 
 
-def _run(session: Session) -> bool:
-    """Run one experiment; whether its claim held, or need not."""
+def _run(session: Session) -> Verdict:
+    """Run one experiment and print its verdict; one that fails is a miss, and others go on."""
     console, experiment = Console(), session.experiment
     console.rule(f"[bold]{experiment.name}[/bold]  {experiment.title}", align="left")
-    verdict = experiment.run(session)
+    try:
+        verdict = experiment.run(session)
+    except MaxMarginError as error:
+        Console(stderr=True).print(f"{experiment.name} failed: {error}", style="bold red")
+        verdict = Verdict(False, f"It could not be finished: {error}")
     console.print(verdict_table(experiment, verdict, session.quick))
     files = ", ".join(map(str, [session.store.path, *session.written]))
     console.print(f"{session.measured} new measurements; see {files}\n", style="dim")
-    return verdict.passed or session.quick
+    return verdict

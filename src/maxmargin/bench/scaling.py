@@ -112,11 +112,12 @@ def paint(figure: Figure, curves: dict[tuple[float, str], list[Group]]) -> None:
             )
             axes.errorbar(
                 n, middle, yerr=[middle - low, high - middle], capsize=2,
-                label=f"{variant}, C n = {cn:,.0f}", **style(number),
+                label=f"{variant}, C n = {cn:,.0f}: time ~ n^{exponent(groups):.2f}",
+                **style(number),
             )  # fmt: skip
             unfinished(axes, n, groups, middle)
     line = 0.6 * min(groups[-1].median("time") for groups in curves.values()) / n[-1] * np.array(n)
-    right.plot(n, line, color=GREY, linestyle="--", linewidth=1)
+    right.plot(n, line, color=GREY, linestyle="--", linewidth=1, label="O(n)")
     right.annotate(
         "O(n)", (n[1], line[1]), xytext=(6, -8),
         textcoords="offset points", color=GREY, fontsize=9,
@@ -127,4 +128,4 @@ def paint(figure: Figure, curves: dict[tuple[float, str], list[Group]]) -> None:
         log_scale(axes, "y")
     clean(left, f"Iterations to tol = {TOL:g}", "training examples n", "iterations")
     clean(right, "Training time, one core", "training examples n", "seconds")
-    legend(figure, left, columns=4)
+    legend(figure, left, columns=2)

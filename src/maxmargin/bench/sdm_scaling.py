@@ -110,12 +110,13 @@ def paint(figure: Figure, curves: dict[float, list[Group]]) -> None:
         low, middle, high = (np.array([f(t) for t in times]) for f in (min, np.median, max))
         axes.errorbar(
             n, middle, yerr=[middle - low, high - middle], capsize=2,
-            label=f"ours, C = {C:g}", **style(number),
+            label=f"ours, C = {C:g}: n^{slope(n, middle):.2f}", **style(number),
         )  # fmt: skip
         unfinished(axes, n, groups, middle)
         if set(n) <= set(SIZES):
             look = style(number, linestyle="--", markersize=4, linewidth=1, alpha=0.6)
-            axes.plot(SIZES, PAPER[C], label=f"paper (2011), C = {C:g}", **look)
+            axes.plot(SIZES, PAPER[C], **look,
+                      label=f"paper (2011), C = {C:g}: n^{slope(SIZES, PAPER[C]):.2f}")  # fmt: skip
     n = np.array([group.config["n"] for group in curves[0.1]])
     line = 0.6 * curves[0.1][-1].median("time") * n / n[-1]
     axes.plot(n, line, color=GREY, linestyle=":", label="O(n)")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import MaxMarginError
+from ..report.experiments import Findings
 from .data import Dataset, load
 from .display import Column, Console, measurement_line, table
 from .registry import Experiment
@@ -82,6 +83,7 @@ class Session:
         self.fresh = fresh
         self.measured = 0
         self.written: list[Path] = []
+        self.findings = Findings()
         self.store = Store(out / f"{experiment.name}.jsonl")
         self.log = Console(stderr=True)
 
@@ -123,7 +125,9 @@ class Session:
         return values
 
     def table(self, groups: Iterable[Group], columns: Iterable[Column], title: str) -> None:
-        """Print one row a group."""
+        """Print one row a group, and keep it for the report."""
+        groups, columns = list(groups), list(columns)
+        self.findings.tables.append((groups, columns, title))
         Console().print(table(groups, columns, title))
 
     def draw(
@@ -153,4 +157,5 @@ class Session:
         figure.suptitle(self.experiment.title, fontsize=11.5)
         paint(figure)
         save(figure, path)
+        self.findings.figures.append(figure)
         self.written.append(path)

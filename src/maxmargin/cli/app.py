@@ -137,6 +137,14 @@ def train(
     plot: Annotated[
         Path | None, typer.Option(help="Draw the convergence: a .png, .svg or .pdf file.")
     ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(help="Write a report: certificate, curves, errors, weights; a .html file."),
+    ] = None,
+    test: Annotated[
+        str | None,
+        typer.Option(metavar="DATA", help="Other examples to evaluate on, for the report."),
+    ] = None,
     quiet: Quiet = False,
     kernel: kernel_options.KernelOption = kernel_options.KernelName.linear,
     gamma: kernel_options.GammaOption = "scale",
@@ -181,7 +189,10 @@ def train(
         structure.value, C, intercept, form, template, label, transitions, start_stop, loss
     )
     source = own.pop("source")
-    train_model(structure.value, data, model, parameters | own, plot, quiet, **source)
+    train_model(
+        structure.value, data, model, parameters | own, plot, quiet, report=report, test=test,
+        **source,
+    )  # fmt: skip
 
 
 @app.command()
@@ -249,7 +260,10 @@ chain_app.register(app)
 @app.command()
 def bench(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="NAME", help="Experiments; all by default.")
+        list[str] | None,
+        typer.Argument(
+            metavar="NAME", help="Experiments, or beginnings such as 002; all by default."
+        ),
     ] = None,
     listed: Annotated[bool, typer.Option("--list", help="Say what there is.")] = False,
     data: Annotated[
@@ -264,6 +278,10 @@ def bench(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Measure again what has been measured already.")
     ] = False,
+    report: Annotated[
+        Path | None,
+        typer.Option(help="Write verdicts, tables and curves to one .html file."),
+    ] = None,
 ) -> None:
     """Run the experiments, with other programs beside us in the same run.
 
@@ -276,8 +294,9 @@ def bench(
         show_list()
     else:
         code = run_benchmarks(
-            names or [], data=data, out=out, quick=quick, repeats=repeats, fresh=fresh
-        )
+            names or [], data=data, out=out, quick=quick, repeats=repeats, fresh=fresh,
+            report=report,
+        )  # fmt: skip
         raise typer.Exit(code)
 
 

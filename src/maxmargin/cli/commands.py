@@ -37,6 +37,7 @@ from .chain_show import print_sequence_evaluation, print_suspects, suspects_json
 from .evaluation import Evaluation
 from .guard import check_output, warn
 from .kernel_options import check_kernel_options
+from .reporting import check_report, report_training
 from .show import Console, evaluation_json, info_json, print_evaluation, print_info, print_training
 
 ESTIMATORS: dict[str, Any] = {"binary": BinarySVC, "multiclass": MulticlassSVC}
@@ -51,10 +52,13 @@ def train_model(
     quiet: bool,
     form: str = "auto",
     label: int | None = None,
+    report: Path | None = None,
+    test: str | None = None,
 ) -> None:
     """Train and write; everything that can be refused is refused before the data are read."""
     check_output(model, data)
     check_picture(plot, data)
+    check_report(report, test, data, [model])
     check_positive("C", parameters["C"])
     check_stop(parameters["tol"], parameters["max_iter"], parameters["max_time"])
     get_solver(parameters["solver"])  # only to refuse a wrong name early
@@ -64,9 +68,9 @@ def train_model(
         warnings.simplefilter("ignore", ConvergenceWarning)  # said below, in the user's words
         if structure == "chain":
             check_chain(parameters, form)
-            tagged = read_chain_data(data, parameters, form, label)
-            size = f"{len(tagged.X):,} sequences, {tagged.n_tokens:,} tokens"
-            estimator = fit_chain(tagged, parameters)
+            examples = read_chain_data(data, parameters, form, label)
+            size = f"{len(examples.X):,} sequences, {examples.n_tokens:,} tokens"
+            estimator = fit_chain(examples, parameters)
         else:
             examples = read_examples(data)
             _check_training_data(structure, data, examples)
@@ -77,6 +81,8 @@ def train_model(
     result = estimator.result_
     if plot is not None:
         result.plot(plot)
+    if report is not None:
+        report_training(report, estimator, examples, size, test, data)
     if not result.as_asked:
         warn(
             f"{verdict(result).lower()} with a gap of {result.gap:.4g}: the objective is "
@@ -85,7 +91,7 @@ def train_model(
     if not result.w.any():
         warn("all weights are zero, so all examples get the same label: train longer or raise --C")
     if not quiet:
-        written = [str(path) for path in (model, plot) if path is not None]
+        written = [str(path) for path in (model, plot, report) if path is not None]
         seconds = time.perf_counter() - start
         print_training(estimator, size, certificate(result), written, seconds)
 

@@ -70,3 +70,30 @@ class _SVC(BaseEstimator):
 
         check_is_fitted(self)
         save_model(self, path)
+
+    def report(
+        self, path: str | Path, X: Any = None, Y: Any = None, *, test: Any = None, n: int = 10
+    ) -> None:
+        """Write a report on training and on the model: one HTML file that needs no network.
+
+        Parameters
+        ----------
+        path : str or path
+            A .html file.
+        X, Y : optional
+            The training examples: with them the report has results by label and the examples with
+            the largest slacks.
+        test : (X, Y), optional
+            Other examples, to see how well they are predicted.
+        n : int
+            Weights of each sign that are shown for a label.
+
+        Raises
+        ------
+        MaxMarginError
+            If bokeh is missing (``pip install maxmargin[plot]``), or the file cannot be written.
+        """
+        from ..report.fitted import report_estimator
+
+        check_is_fitted(self)
+        report_estimator(path, self, X, Y, test, n)

@@ -75,6 +75,8 @@ def encode_result(result: Result) -> dict[str, Any]:
     return {
         "status": result.status.name,
         "shares": {key: float(value) for key, value in result.shares.items()},
+        "solver": result.solver,
+        "target": result.target,
         **{key: labels_to_json(getattr(result, key)) for key in _NUMBERS},
     }
 
@@ -89,6 +91,8 @@ def decode_result(code: dict[str, Any], history: np.ndarray, w: np.ndarray) -> R
             for i, time, n_oracle, primal, dual, gap, planes in history.tolist()
         ],
         shares=dict(code["shares"]),
+        solver=code.get("solver", ""),
+        target=code.get("target"),
         **{key: labels_from_json(code[key]) for key in _NUMBERS},
     )
 

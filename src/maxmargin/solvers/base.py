@@ -145,6 +145,8 @@ def solve(
         history=run.history,
         shares=dict(task.shares),
         state=run.state,
+        solver=solver.name,
+        target=gap_target(stop.tol, task.C, task.n),
     )
 
 

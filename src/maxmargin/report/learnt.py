@@ -1,0 +1,120 @@
+"""What a model has learnt, for a report: its largest weights, and the examples it cannot fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..explain import Explanation, Weight, Weights
+from .page import escape
+
+#: More labels than these are folded away.
+_OPEN = 12
+
+#: A longer list is too long to look at.
+_LABELS = 60
+
+#: Tokens shown around one whose labels disagree, in a sequence of more than ``_WHOLE``.
+_CONTEXT, _WHOLE = 4, 40
+
+
+def explanation_html(explanation: Explanation) -> str:
+    """Tables of the largest weights of each label, the transitions first."""
+    parts = []
+    if explanation.transitions is not None:
+        parts.append(f'<div class="weights">{_weights(explanation.transitions)}</div>')
+    labels = explanation.labels[:_LABELS]
+    grid = f'<div class="weights">{"".join(map(_weights, labels))}</div>'
+    if len(labels) > _OPEN:
+        grid = f"<details><summary>The features of {len(labels)} labels</summary>{grid}</details>"
+    words = "The largest weights by name: what speaks for a label, and what against it."
+    return f"<p class='muted'>{words}</p>{''.join(parts)}{grid}"
+
+
+def _weights(weights: Weights) -> str:
+    largest = max([abs(w.weight) for w in (*weights.positive, *weights.negative)], default=1.0)
+    rows = "".join(
+        _weight(entry, largest, color)
+        for side, color in ((weights.positive, "--good"), (weights.negative, "--bad"))
+        for entry in side
+    )
+    return f"<div><h3>{escape(weights.title)}</h3><table><tbody>{rows}</tbody></table></div>"
+
+
+def _weight(entry: Weight, largest: float, color: str) -> str:
+    part = 100 * abs(entry.weight) / largest
+    return (
+        f'<tr><td class="mono"><div class="bar" style="--p:{part:.0f};--k:var({color})">'
+        f'{escape(entry.name)}</div></td><td class="n">{entry.weight:+.4f}</td></tr>'
+    )
+
+
+def suspects_html(suspects: Sequence[dict[str, Any]]) -> str:
+    """The examples that fit the model least, each with the output that the model prefers."""
+    if not suspects:
+        return "<p>No example violates its margin: the model agrees with all labels.</p>"
+    words = (
+        "The examples that fit the model least, the worst first. Either their labels are wrong, or "
+        "the model has no way to fit them. The slack is what an example adds to the objective, "
+        "before it is multiplied by C."
+    )
+    return f"<p class='muted'>{words}</p>" + "".join(
+        _suspect(number, suspect) for number, suspect in enumerate(suspects)
+    )
+
+
+def _suspect(number: int, suspect: dict[str, Any]) -> str:
+    truth, worst = suspect["truth"], suspect["worst"]
+    head = f"Example {suspect['index'] + 1}: slack {suspect['slack']:.3g}"
+    lines = suspect.get("lines")
+    if lines is not None:
+        head += f", line {lines[0]}"
+    if isinstance(truth, list):
+        differ = sum(a != b for a, b in zip(truth, worst, strict=True))
+        head += f", {differ} of {len(truth)} labels differ"
+        body = _sentence(truth, worst, suspect.get("words"))
+    else:
+        body = (
+            f'<p><span class="muted">label</span> {escape(_clip(truth))}, '
+            f'<span class="muted">model</span> <b>{escape(_clip(worst))}</b></p>'
+        )
+    state = " open" if number < 3 else ""
+    return f"<details{state}><summary>{escape(head)}</summary>{body}</details>"
+
+
+def _sentence(truth: list[Any], worst: list[Any], words: Any) -> str:
+    """Tokens with their labels; where they differ the file's label and the model's."""
+    differ = [a != b for a, b in zip(truth, worst, strict=True)]
+    long, cells, skipped = len(truth) > _WHOLE, [], False
+    for t, (label, other) in enumerate(zip(truth, worst, strict=True)):
+        near = any(differ[max(0, t - _CONTEXT) : t + _CONTEXT + 1])
+        if long and not near:
+            skipped = True
+            continue
+        if skipped:
+            cells.append('<span class="token">…</span>')
+            skipped = False
+        word = str(t + 1) if words is None else _word(words[t])
+        tags = f'<small class="file">{escape(str(label))}</small>'
+        if differ[t]:
+            tags += f'<small class="model">{escape(str(other))}</small>'
+        kind = "token wrong" if differ[t] else "token"
+        cells.append(f'<span class="{kind}">{escape(_clip(word))}{tags}</span>')
+    if skipped:
+        cells.append('<span class="token">…</span>')
+    return f'<div class="sentence">{"".join(cells)}</div>'
+
+
+def _word(token: Any) -> str:
+    """The first column, name or value of a token."""
+    if isinstance(token, dict):
+        name, value = next(iter(token.items()), ("", ""))
+        return str(value) if isinstance(value, str) else str(name)
+    if isinstance(token, (list, tuple)):
+        return str(token[0]) if token else ""
+    return str(token)
+
+
+def _clip(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= 80 else text[:79] + "…"

@@ -1,0 +1,164 @@
+"""Predictions against the truth in a report: a table of labels and the confusion of labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .confusion import MOST
+from .page import escape, table
+
+#: Colours follow this power of an error's part, so that errors of one percent are seen at all.
+_POWER = 0.38
+
+#: So many of the most frequent errors are listed.
+_ERRORS = 8
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How labels were predicted on some data.
+
+    Attributes
+    ----------
+    data : str
+        What the data are called: "training data", "test data".
+    labels : sequence (k,)
+    confusion : int array (k, k) or (k + 1, k)
+        As ``confusion.plot_confusion`` takes it; a last row more is for unknown labels.
+    what : str
+        What has a label: "tokens" or "examples".
+    more : str
+        Another sentence about the data, such as the F1 of entities.
+    """
+
+    data: str
+    labels: Sequence[Any]
+    confusion: np.ndarray
+    what: str = "examples"
+    more: str = ""
+
+    @property
+    def n(self) -> int:
+        """Number of items."""
+        return int(self.confusion.sum())
+
+    @property
+    def right(self) -> int:
+        """Number of items whose label is right."""
+        return int(self.confusion.trace())
+
+    @property
+    def accuracy(self) -> float:
+        """Part of the items whose label is right."""
+        return self.right / max(self.n, 1)
+
+    def brief(self) -> str:
+        """The accuracy in a few words."""
+        return f"{100 * self.accuracy:.2f} % of the {self.what} of the {self.data} are right."
+
+    def sentence(self) -> str:
+        """The numbers in words."""
+        return (
+            f"On the {self.data}, {self.right:,} of {self.n:,} {self.what} get the right label: "
+            f"{100 * self.accuracy:.2f} %.{self.more and ' '}{self.more}"
+        )
+
+
+def outcome_html(outcome: Outcome) -> str:
+    """The words, the table by label, the confusion and the most frequent errors."""
+    parts = [
+        f"<h3>{escape(outcome.data.capitalize())}</h3>",
+        f"<p>{escape(outcome.sentence())}</p>",
+    ]
+    if outcome.n:
+        parts.append(_errors(outcome))
+        parts.append(f'<div class="split">{_confusion(outcome)}{_label_table(outcome)}</div>')
+    return "".join(parts)
+
+
+def _label_table(outcome: Outcome) -> str:
+    k = len(outcome.labels)
+    counts = np.asarray(outcome.confusion)
+    hits, found, there = counts.diagonal(), counts.sum(axis=0), counts[:k].sum(axis=1)
+    precision, recall = hits / np.maximum(found, 1), hits / np.maximum(there, 1)
+    f1 = 2 * hits / np.maximum(found + there, 1)
+    order = [j for j in np.argsort(-there, kind="stable") if there[j] + found[j]]
+    rows = [
+        [escape(str(outcome.labels[j])), f"{there[j]:,}", _bar(precision[j]), _bar(recall[j]),
+         _bar(f1[j])]
+        for j in order
+    ]  # fmt: skip
+    out = table(["label", outcome.what, "precision", "recall", "F1"], rows, [False] + 4 * [True])
+    return out if len(rows) <= 30 else f"<details><summary>All labels</summary>{out}</details>"
+
+
+def _bar(part: float) -> str:
+    return f'<div class="bar" style="--p:{100 * part:.1f};--k:var(--good)">{100 * part:.1f}</div>'
+
+
+def _confusion(outcome: Outcome) -> str:
+    """A cell for each true label and each predicted one, coloured by its part of the true one."""
+    counts, k = np.asarray(outcome.confusion), len(outcome.labels)
+    total = counts[:k].sum(axis=1) + counts.sum(axis=0)
+    keep = np.sort(np.argsort(-total, kind="stable")[: min(int((total > 0).sum()), MOST)])
+    unknown = [k] if counts.shape[0] > k and counts[k].any() else []
+    names = [str(label) for label in outcome.labels] + ["(unknown)"]
+    tall = ' class="tall"' if max(len(names[j]) for j in keep) > 3 else ""
+    top = "".join(f"<th{tall}>{escape(_short(names[j]))}</th>" for j in keep)
+    body = "".join(_row(counts[t], t, keep, names[t]) for t in [*keep, *unknown])
+    left_out = int((total > 0).sum()) - len(keep)
+    note = f" {left_out} rare labels are left out." if left_out else ""
+    words = (
+        "Rows are true labels with their counts, columns predictions; blue is right, orange wrong, "
+        f"deeper where it is a larger part of the row.{note}"
+    )
+    return (
+        f'<div class="scroll"><table class="confusion"><caption>{words}</caption>'
+        f"<thead><tr><th></th>{top}</tr></thead>"
+        f"<tbody>{body}</tbody></table></div>"
+    )
+
+
+def _row(counts: np.ndarray, t: int, keep: np.ndarray, name: str) -> str:
+    support = int(counts.sum())
+    cells = []
+    for p in keep:
+        n = int(counts[p])
+        if n == 0:
+            cells.append("<td></td>")
+            continue
+        part = n / support
+        depth = 100 * (part if p == t else part**_POWER)
+        deep = " deep" if depth > 55 else ""
+        kind = "hit" if p == t else "err"
+        cells.append(
+            f'<td class="{kind}{deep}" style="--p:{depth:.0f}" '
+            f'title="{n:,} of {support:,}, {100 * part:.1f} %">{_count(n)}</td>'
+        )
+    return f"<tr><th>{escape(_short(name))}<small>{support:,}</small></th>{''.join(cells)}</tr>"
+
+
+def _errors(outcome: Outcome) -> str:
+    counts = np.array(outcome.confusion)
+    k = min(counts.shape)
+    counts[np.arange(k), np.arange(k)] = 0
+    order = np.argsort(-counts, axis=None, kind="stable")[:_ERRORS]
+    names = [str(label) for label in outcome.labels] + ["(unknown)"]
+    pairs = [(*divmod(int(cell), counts.shape[1]), int(counts.flat[cell])) for cell in order]
+    words = [f"{escape(names[t])} for {escape(names[p])} ({n:,})" for t, p, n in pairs if n]
+    if not words:
+        return "<p>There is no error.</p>"
+    return f"<p>Most often mistaken (true for predicted): {', '.join(words)}.</p>"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 16 else text[:15] + "…"
+
+
+def _count(n: int) -> str:
+    """A count in at most four characters."""
+    return f"{n}" if n < 10_000 else f"{n / 1000:.0f}k"

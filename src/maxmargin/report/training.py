@@ -1,0 +1,251 @@
+"""The report of one training run: what is proved, how it was reached, and what was learnt."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..progress import duration
+from ..result import Record, Result
+from .certificate import bound, relative_gap, verdict
+from .charts import Chart, Series, number
+from .page import Page, check_page, escape, table
+from .results import Outcome, outcome_html
+
+#: Points of a curve: more are not seen.
+_POINTS = 400
+
+#: What the solvers call the kinds of their work, for people.
+_WORK = {
+    "oracle": ("oracle", "finding the most violated outputs"),
+    "planes": ("planes", "their features, summed"),
+    "cache": ("cache", "trying outputs that are known"),
+    "inner": ("inner passes", "dual steps over known outputs, without the oracle"),
+    "qp": ("QP", "solving the dual over the working set"),
+    "certificate": ("certificate", "an oracle pass that only computes P"),
+    "communication": ("communication", "sending weights and sums between processes"),
+}
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a report is made of; only the result must be there.
+
+    Attributes
+    ----------
+    result : Result
+    title : str
+    subject : str
+        What was trained on what, a sentence.
+    settings : dict
+        Parameters and their values.
+    outcomes : list of Outcome
+    explanation : Explanation or None
+    suspects : list of dict or None
+        As ``ChainSVC.suspects`` gives them; ``words`` and ``lines`` may be None.
+    """
+
+    result: Result
+    title: str = "Training report"
+    subject: str = ""
+    settings: dict[str, Any] = field(default_factory=dict)
+    outcomes: Sequence[Outcome] = ()
+    explanation: Any = None
+    suspects: list[dict[str, Any]] | None = None
+
+    def with_settings(self, settings: dict[str, Any]) -> Run:
+        """The same with more settings, which come first."""
+        return replace(self, settings=settings | self.settings)
+
+
+def write_report(path: str | Path, run: Run) -> None:
+    """Write the report of a training run: one HTML file that loads nothing.
+
+    Raises
+    ------
+    MaxMarginError
+        If bokeh is missing, or the file cannot be written.
+    """
+    check_page(path)
+    training_page(run).write(path)
+
+
+def training_page(run: Run) -> Page:
+    """The page, section by section."""
+    page = Page(run.title, _lead(run))
+    page.section("Certificate", _certificate(run.result))
+    if len(run.result.history) > 0:
+        page.section("Convergence", _convergence(page, run.result))
+    page.section("Where the time went", _time(run.result))
+    if run.outcomes:
+        page.section("Results by label", *map(outcome_html, run.outcomes))
+    if run.explanation is not None:
+        from .learnt import explanation_html
+
+        page.section("What was learnt", explanation_html(run.explanation))
+    if run.suspects is not None:
+        from .learnt import suspects_html
+
+        page.section("Largest slacks", suspects_html(run.suspects))
+    if run.settings:
+        page.section("Settings", _settings(run.settings))
+    return page
+
+
+def _lead(run: Run) -> str:
+    result = run.result
+    took = f"{verdict(result)} after {duration(result.time)} in the solver"
+    if result.solver:
+        took += f" ({result.solver})"
+    words = [
+        run.subject,
+        f"{took}: the objective is proved to be {bound(result)} above its optimum.",
+    ]
+    words += [outcome.brief() for outcome in run.outcomes]
+    return f'<p class="lead">{escape(" ".join(word for word in words if word))}</p>'
+
+
+def _certificate(result: Result) -> str:
+    relative = relative_gap(result)
+    share = f"{100 * relative:.2g} % of the dual" if relative is not None else ""
+    cards = [
+        (f"{result.primal:.6g}", "primal P: the objective of these weights"),
+        (f"{result.dual:.6g}", "dual D: no weights reach below"),
+        (f"{result.gap:.3g}", f"gap P - D{': ' + share if share else ''}"),
+    ]
+    if result.target is not None:
+        cards.append((f"{result.target:.3g}", "gap at which training may stop: tol · C · n"))
+    boxes = "".join(f'<div class="card"><b>{b}</b><span>{t}</span></div>' for b, t in cards)
+    meaning = (
+        f"The optimum lies between {result.dual:.6g} and {result.primal:.6g}, whatever solver "
+        f"would look for it: these weights are {bound(result)} above it. "
+    )
+    if result.converged:
+        meaning += "That is within the tolerance that was asked for."
+    else:
+        meaning += f"The tolerance was not reached: {result.status.value}."
+    return f'<div class="cards">{boxes}</div><p>{escape(meaning)}</p>'
+
+
+def thin(history: Sequence[Record], points: int = _POINTS) -> list[Record]:
+    """Records spread evenly in the logarithm of the iteration, the last among them."""
+    last = len(history)
+    chosen = np.unique(np.geomspace(1, last, min(points, last)).round().astype(int)) - 1
+    return [history[i] for i in chosen]
+
+
+def convergence_charts(result: Result) -> list[Chart]:
+    """Objective and gap, over time and over oracle calls."""
+    history = thin(result.history)
+    texts = [_values(record) for record in history]
+    charts = []
+    for name, x_label, x in (
+        ("time", "solver time, seconds", [record.time for record in history]),
+        ("oracle calls", "oracle calls", [float(record.n_oracle) for record in history]),
+    ):
+        charts += [_objective(name, x_label, x, history, texts, result)]
+        charts += [_gap(name, x_label, x, history, texts, result)]
+    return [charts[0], charts[2], charts[1], charts[3]]
+
+
+def _objective(
+    name: str, x_label: str, x: list[float], history: list[Record], texts: list[str], result: Result
+) -> Chart:
+    primal, dual = [r.primal for r in history], [r.dual for r in history]
+    log = result.dual > 0 and result.primal > 0
+    floor = max(min(dual), result.dual / 100) if log else None
+    if floor is not None:
+        # The first dual values may be zero or nearly so: what matters is above a part of the last.
+        dual = [max(value, floor) for value in dual]
+    known = [p for p in primal if math.isfinite(p)]
+    top = max(known) if known else None
+    if log and top is not None:
+        top = min(top, 1000 * result.primal) * 1.1
+        primal = [min(value, top) if math.isfinite(value) else value for value in primal]
+    series = [
+        Series("primal", x, primal, "--c1", hover="none"),
+        Series("dual", x, dual, "--c0", texts=texts, hover="vline"),
+        Series("primal", x[-1:], primal[-1:], "--c1", "none", "circle", 8, hover="none"),
+        Series("dual", x[-1:], dual[-1:], "--c0", "none", "circle", 8, hover="none"),
+    ]
+    both = [i for i, value in enumerate(primal) if math.isfinite(value)]
+    x_known, low, high = ([values[i] for i in both] for values in (x, dual, primal))
+    return Chart(
+        f"Objective over {name}", x_label, "objective", series, x_log=True, y_log=log,
+        y_range=(floor / 1.3 if floor else None, None),
+        band=("the optimum lies here", x_known, low, high),
+    )  # fmt: skip
+
+
+def _gap(
+    name: str, x_label: str, x: list[float], history: list[Record], texts: list[str], result: Result
+) -> Chart:
+    gap = [r.gap for r in history]
+    log = any(math.isfinite(value) and value > 0 for value in gap)
+    series = [
+        Series("gap", x, gap, "--c6", texts=texts, hover="vline"),
+        Series("gap", x[-1:], gap[-1:], "--c6", "none", "circle", 8, hover="none"),
+    ]
+    goal = [("y", result.target, "--c2", "gap to reach")] if result.target else []
+    return Chart(
+        f"Gap over {name}", x_label, "duality gap", series, x_log=True, y_log=log, lines=goal
+    )
+
+
+def _values(record: Record) -> str:
+    return (
+        f"iteration {record.iteration:,}\n"
+        f"{number(record.time)} s, {record.n_oracle:,} oracle calls\n"
+        f"primal {record.primal:.6g}\ndual {record.dual:.6g}\ngap {record.gap:.4g}\n"
+        f"{record.planes:,} planes"
+    )
+
+
+def _convergence(page: Page, result: Result) -> str:
+    keys = [
+        ("primal", "--c1", "solid"), ("dual", "--c0", "solid"),
+        ("the optimum lies here", "--grey", "area"), ("gap", "--c6", "solid"),
+    ]  # fmt: skip
+    if result.target:
+        keys.append(("gap to reach", "--c2", "dashed"))
+    words = "The best values known after each iteration. Point at a curve for its numbers."
+    return f"<p class='muted'>{words}</p>" + page.charts(convergence_charts(result), keys)
+
+
+def _time(result: Result) -> str:
+    """Bars for the kinds of work in the solver, and what was done outside it."""
+    parts = [(*_WORK.get(kind, (kind, "")), seconds) for kind, seconds in result.shares.items()]
+    rest = result.time - sum(seconds for *_, seconds in parts)
+    if rest > 0.005 * result.time:
+        parts.append(("rest", "everything else in the solver", rest))
+    total = max(result.time, 1e-12)
+    bars = "".join(
+        f'<div style="--k:var(--c{i % 7});flex:{seconds / total:.4f}" '
+        f'title="{escape(name)}: {100 * seconds / total:.1f} %"></div>'
+        for i, (name, _, seconds) in enumerate(parts)
+    )
+    rows = [
+        [f'<span class="swatch" style="--k:var(--c{i % 7})"></span>{escape(name)}', escape(words),
+         duration(seconds), f"{100 * seconds / total:.1f} %"]
+        for i, (name, words, seconds) in enumerate(parts)
+    ]  # fmt: skip
+    calls = f"all of it: {result.n_iter:,} iterations, {result.n_oracle:,} oracle calls"
+    rows.append(["solver", calls, duration(result.time), "100 %"])
+    rows.append(["preparing", "features, labels, packing", duration(result.prepare_time), ""])
+    rows.append(["compiling", "or loading compiled code", duration(result.compile_time), ""])
+    head = table(["work", "", "time", "share"], rows, [False, False, True, True])
+    return f'<div class="shares" role="img" aria-label="shares of time">{bars}</div>{head}'
+
+
+def _settings(settings: dict[str, Any]) -> str:
+    def brief(value: Any) -> str:
+        text = value if isinstance(value, str) else repr(value)
+        return escape(text if len(text) <= 200 else text[:199] + "…")
+
+    rows = [[escape(str(k)), f"<code>{brief(v)}</code>"] for k, v in settings.items()]
+    return table(["", ""], rows, [False, False])
