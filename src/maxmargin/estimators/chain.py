@@ -152,6 +152,14 @@ class ChainSVC(_SVC):
         token_weight : list of sequences of numbers, optional
             What an error at each token costs; 0 for tokens that do not count.
         """
+        result = self._train(*self._prepare(X, Y, sample_weight, token_weight))
+        self._set_weights(result.w)
+        return self
+
+    def _prepare(
+        self, X: Any, Y: Any, sample_weight: Any = None, token_weight: Any = None
+    ) -> tuple[Any, Any, Any, Any]:
+        """What ``train`` needs: the problem, inputs, outputs and weights."""
         weight = check_examples(X, Y, sample_weight)
         self._data_format = None
         tokens, self._reader = read_tokens(X, self.template)
@@ -163,9 +171,7 @@ class ChainSVC(_SVC):
         self.class_weight_ = None if self.class_weight is None else self._class_weights(codes)
         problem = self._problem()
         check_gold(problem.allowed, tokens, codes, self.classes_)
-        result = self._train(problem, tokens, np.split(codes, tokens.offsets[1:-1]), weight)
-        self._set_weights(result.w)
-        return self
+        return problem, tokens, np.split(codes, tokens.offsets[1:-1]), weight
 
     def predict(self, X: Any) -> list[list[Any]]:
         """The best labels of each sequence; features that training has not seen are ignored."""

@@ -42,15 +42,17 @@ class _LinearSVC(ClassifierMixin, _SVC):
             Labels of any hashable type.
         sample_weight : array (n,), optional
         """
+        result = self._train(*self._prepare(X, y, sample_weight))
+        self._set_weights(result.w)
+        return self
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Any, Any, Any, Any]:
+        """What ``train`` needs: the problem, inputs, outputs and weights."""
         X, y = self._read(X, y)
         self.classes_, codes = encode_labels(y)
         weight = check_examples(X, codes, sample_weight)
         self._check_classes(codes, weight)
-        weight = self._weights(codes, weight)
-        problem = self._problem()
-        result = self._train(problem, X, self._encode(codes), weight)
-        self._set_weights(result.w)
-        return self
+        return self._problem(), X, self._encode(codes), self._weights(codes, weight)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores (n, n_classes); with two classes (n,), of the second against the first."""
