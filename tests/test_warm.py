@@ -136,17 +136,21 @@ def test_partial_fit_of_matrices_sequences_and_structures(digits):
     assert own.result_.primal == pytest.approx(whole.result_.primal, abs=1e-4)
 
 
-def test_partial_fit_needs_the_examples_of_before(digits):
-    clf = mm.MulticlassSVC(tol=0.1).fit(*digits)
-    with pytest.raises(DataError, match="from the first examples on"):
-        clf.partial_fit(*digits)
-    clf = mm.MulticlassSVC(tol=0.1).partial_fit(*digits)
+def test_partial_fit_after_fit_and_after_a_copy(digits):
+    X, y = digits
+    clf = mm.MulticlassSVC(C=0.05, tol=1e-3).fit(X[:300], y[:300])
+    clf.partial_fit(X[300:], y[300:])
+    whole = mm.MulticlassSVC(C=0.05, tol=1e-3).fit(X, y)
+    assert clf.result_.primal == pytest.approx(whole.result_.primal, abs=1e-3 * 0.05 * len(y))
     again = pickle.loads(pickle.dumps(clf))
     np.testing.assert_array_equal(again.coef_, clf.coef_)
-    assert again._memory is None
-    clf.fit(*digits)  # a fit knows nothing of what was before
-    np.testing.assert_array_equal(clf.coef_, mm.MulticlassSVC(tol=0.1).fit(*digits).coef_)
-    assert clf._memory is None
+    assert len(pickle.dumps(clf)) < X.nbytes
+    with pytest.raises(DataError, match="does not have them"):
+        again.partial_fit(X, y)
+    with pytest.raises(DataError, match="has 63 features, but MulticlassSVC is expecting 64"):
+        clf.partial_fit(X[:, 1:], y)
+    clf.fit(X, y)  # a fit knows nothing of what was before
+    np.testing.assert_array_equal(clf.coef_, whole.coef_)
 
 
 @pytest.mark.parametrize("solver", ["one-slack", "sdm"])

@@ -14,7 +14,7 @@ from ..checkpoint import as_checkpoint
 from ..errors import DataError
 from ..result import Result
 from ..training import train
-from .warm import Memory, join, join_weights
+from .warm import Memory, check_width, join, join_weights
 
 
 class _SVC(BaseEstimator):
@@ -25,6 +25,9 @@ class _SVC(BaseEstimator):
 
     #: What the last training has left for the next, with ``warm_start`` or ``partial_fit``.
     _memory: Memory | None = None
+
+    #: The examples of ``fit`` and ``partial_fit``.
+    _seen: tuple[Any, Any, Any] | None = None
 
     #: Whether ``fit`` is called by ``partial_fit``.
     _more = False
@@ -66,40 +69,41 @@ class _SVC(BaseEstimator):
         self.result_ = result
         self.n_iter_ = result.n_iter
 
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Train on more examples, from the dual variables of those seen before.
 
-        The model is the optimum of all examples that ``partial_fit`` was ever given, within
-        ``tol``; for that it keeps them. New classes and new features may come with them.
+        The model is the optimum of all examples since the last ``fit``, those included, within
+        ``tol``; for that the estimator refers to them. New classes may come with them, and new
+        features, where these have names.
 
         Parameters
         ----------
         X, y, sample_weight
             As for ``fit``.
+        classes : optional
+            Not needed: scikit-learn's name for all classes that will come.
         """
-        seen = self._memory.seen if self._memory is not None else None
-        if seen is None and hasattr(self, "result_"):
+        if self._seen is not None:
+            old_X, old_y, weight = self._seen
+            check_width(old_X, X, type(self).__name__)
+            sample_weight = join_weights(weight, len(old_y), sample_weight, len(y))
+            X, y = join(old_X, X), join(old_y, y)
+        elif hasattr(self, "result_"):
             raise DataError(
-                "partial_fit needs the examples that this model was trained on, and fit keeps "
-                "none: use partial_fit from the first examples on"
+                "partial_fit trains on all examples seen, and this model does not have them: it "
+                "was loaded, copied or trained with token_weight; fit it on all examples"
             )
-        if seen is None:
-            seen = (X, y, sample_weight)
-        else:
-            weight = join_weights(seen[2], len(seen[1]), sample_weight, len(y))
-            seen = (join(seen[0], X), join(seen[1], y), weight)
         self._more = True
         try:
-            self.fit(*seen)  # type: ignore[attr-defined]
+            self.fit(X, y, sample_weight=sample_weight)  # type: ignore[attr-defined]
         finally:
             del self._more
-        assert self._memory is not None  # fit has kept it
-        self._memory.seen = seen
         return self
 
     def __getstate__(self) -> dict[str, Any]:
-        """A copy of the estimator in another process does not need what training has left."""
-        return {k: v for k, v in super().__getstate__().items() if k != "_memory"}
+        """What is pickled or copied is the model, without its examples."""
+        left_out = ("_memory", "_seen")
+        return {k: v for k, v in super().__getstate__().items() if k not in left_out}
 
     def save(self, path: str | Path) -> None:
         """Write the model to a file that ``mm.load`` reads; never half of it."""

@@ -154,6 +154,7 @@ class ChainSVC(_SVC):
         """
         result = self._train(*self._prepare(X, Y, sample_weight, token_weight))
         self._set_weights(result.w)
+        self._seen = (X, Y, sample_weight) if token_weight is None else None
         return self
 
     def _prepare(

@@ -44,6 +44,7 @@ class _LinearSVC(ClassifierMixin, _SVC):
         """
         result = self._train(*self._prepare(X, y, sample_weight))
         self._set_weights(result.w)
+        self._seen = (X, y, sample_weight)
         return self
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Any, Any, Any, Any]:

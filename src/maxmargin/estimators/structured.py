@@ -78,6 +78,7 @@ class StructuredSVC(_SVC):
     def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Self:
         """Train on inputs X with true outputs Y."""
         self._set_weights(self._train(*self._prepare(X, Y, sample_weight)).w)
+        self._seen = (X, Y, sample_weight)
         return self
 
     def _prepare(self, X: Any, Y: Any, sample_weight: Any = None) -> tuple[Any, Any, Any, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import DataError
 from ..result import Result
 from ..sequences import Sequences, stack_sequences
 
@@ -31,15 +32,12 @@ class Memory:
         Those that must not change.
     names : list or None
         Of the features.
-    seen : tuple or None
-        The examples of all calls of ``partial_fit``.
     """
 
     kept: Any = None
     classes: list[Any] | None = None
     parameters: str = ""
     names: Any = None
-    seen: tuple[Any, Any, Any] | None = None
 
     @classmethod
     def of(cls, estimator: Any, result: Result) -> Memory:
@@ -69,6 +67,15 @@ class Memory:
 def _fixed(estimator: Any) -> str:
     parameters = estimator.get_params(deep=False)
     return repr({name: parameters[name] for name in sorted(set(parameters) - FREE)})
+
+
+def check_width(old: Any, new: Any, name: str) -> None:
+    """Matrices have the same features as those before them."""
+    before, now = (getattr(X, "shape", ())[1:] for X in (old, new))
+    if before and now and before != now:
+        raise DataError(
+            f"X has {now[0]} features, but {name} is expecting {before[0]} features as input"
+        )
 
 
 def join(old: Any, new: Any) -> Any:
