@@ -14,11 +14,17 @@ from .errors import ModelFileError as ModelFileError
 from .errors import ProblemError as ProblemError
 from .estimators import CFGSVC as CFGSVC
 from .estimators import BinarySVC as BinarySVC
+from .estimators import BinarySVCCV as BinarySVCCV
 from .estimators import ChainSVC as ChainSVC
+from .estimators import ChainSVCCV as ChainSVCCV
 from .estimators import MulticlassSVC as MulticlassSVC
+from .estimators import MulticlassSVCCV as MulticlassSVCCV
+from .estimators import PathCV as PathCV
 from .estimators import StructuredSVC as StructuredSVC
 from .io.models import load as load
 from .kernels import Basis as Basis
+from .paths import Path as Path
+from .paths import path as path
 from .problem import KernelProblem as KernelProblem
 from .problem import Kernels as Kernels
 from .problem import Pack as Pack

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from contextlib import ExitStack
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from .objective import check_positive
 from .problem import MODES, as_kernel_problem
 from .result import Callback, Result, Stop
 from .shard import Shard
+
+if TYPE_CHECKING:
+    from .solvers.warm import Kept
 
 
 def train(
@@ -37,6 +40,9 @@ def train(
     checkpoint: Any = None,
     every: str | float = "5min",
     resume: bool = False,
+    start: Kept | None = None,
+    relabel: np.ndarray | None = None,
+    keep: bool = False,
     verbose: int = 0,
 ) -> Result:
     """Minimise 1/2 |w|^2 + C sum_i weight_i H_i(w).
@@ -72,6 +78,13 @@ def train(
         How often: "30s", "5min", "1h", or seconds.
     resume : bool
         Continue from the checkpoint if it is there, exactly as if training had never stopped.
+    start : the ``state`` of an earlier result, optional
+        Where to begin: its dual variables, or its cuts, serve for another C or tol, and for more
+        examples after those it was trained on. It is used up by that.
+    relabel : array, optional
+        ``relabel[old] = new`` if the classes of ``start`` have got other numbers.
+    keep : bool
+        Let the result have such a ``state``.
     verbose : int
         1 draws a progress bar on stderr.
 
@@ -79,7 +92,7 @@ def train(
     -------
     Result
     """
-    start = time.perf_counter()
+    begin = time.perf_counter()
     kernel_problem = as_kernel_problem(problem)
     if isinstance(X, Files):
         X = FileData(X, backend)
@@ -90,16 +103,17 @@ def train(
     stop = check_stop(tol, max_iter, max_time)
     settings = (stop, rescaling, random_state, callbacks, verbose)
     if backend is not None:
+        check_local(checkpoint, start, keep)
         result = backend.train(kernel_problem, X, Y, weight, C, solver, *settings)
     else:
         pack = X.pack(kernel_problem) if files else kernel_problem.pack(X, Y, weight)
         shard = Shard(kernel_problem, pack, 1 if n_jobs is None else n_jobs)
         try:
             saved = as_checkpoint(checkpoint, every, resume)
-            result = train_shard(shard, C, solver, *settings, saved)
+            result = train_shard(shard, C, solver, *settings, saved, start, relabel, keep)
         finally:
             shard.close()
-    result.prepare_time = time.perf_counter() - start - result.time - result.compile_time
+    result.prepare_time = time.perf_counter() - begin - result.time - result.compile_time
     return result
 
 
@@ -113,16 +127,26 @@ def train_shard(
     callbacks: Iterable[Callback] = (),
     verbose: int = 0,
     checkpoint: Checkpoint | None = None,
-    start: Any = None,
+    start: Kept | None = None,
+    relabel: np.ndarray | None = None,
     keep: bool = False,
 ) -> Result:
     """Train on packed examples.
 
-    ``start`` is a state of the solver to begin from; with ``keep`` the result has the last one.
+    Parameters
+    ----------
+    shard, C, solver, stop, rescaling, random_state, callbacks, verbose, checkpoint
+    start : Kept, optional
+        What an earlier run has left, on these examples or on the first of them.
+    relabel : array, optional
+        New numbers of its classes.
+    keep : bool
+        Whether the result shall have a ``state`` for a later run to begin from.
     """
     from threadpoolctl import threadpool_limits
 
     from .solvers import Task, get_solver, solve
+    from .solvers.warm import Kept
 
     if rescaling not in MODES:
         raise DataError(f"rescaling is 'margin' or 'slack', got {rescaling!r}")
@@ -138,10 +162,11 @@ def train_shard(
             from .progress import ProgressBar
 
             callbacks.append(stack.enter_context(ProgressBar(task, stop)))
-        result = solve(chosen, task, stop, callbacks, checkpoint, start)
+        state = None if start is None else start.begin(chosen, task, relabel)
+        shard.n_oracle = 0
+        result = solve(chosen, task, stop, callbacks, checkpoint, state)
     result.compile_time = compile_time
-    if not keep:
-        result.state = None
+    result.state = Kept.of(chosen, task, result.state) if keep else None
     return result
 
 
@@ -170,6 +195,14 @@ def check_alone(*others: Any) -> None:
     """Files hold the labels and weights of their examples."""
     if any(other is not None for other in others):
         raise DataError("mm.Files hold labels and weights themselves: give nothing beside them")
+
+
+def check_local(checkpoint: Any, start: Any, keep: bool) -> None:
+    """What lives in the driver's process alone cannot serve workers."""
+    if checkpoint is not None:
+        raise DataError("checkpoint= is for training in this process: leave out backend=")
+    if start is not None or keep:
+        raise DataError("start= and keep= are for training in this process: leave out backend=")
 
 
 def check_stop(tol: float, max_iter: int, max_time: float | None) -> Stop:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
@@ -14,8 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 from ..backends.files import Files, predict_file
 from ..backends.sources import find_paths
 from ..checkpoint import as_checkpoint
+from ..errors import DataError
 from ..result import Result
 from ..training import train
+from .warm import Memory, check_width, join, join_weights
 
 
 class _SVC(BaseEstimator):
@@ -25,33 +27,90 @@ class _SVC(BaseEstimator):
     result_: Result
     n_iter_: int
 
-    def _train(
-        self, problem: Any, X: Any, Y: Any, sample_weight: Any, train: Any = train
-    ) -> Result:
+    #: What the last training has left for the next, with ``warm_start`` or ``partial_fit``.
+    _memory: Memory | None = None
+
+    #: The examples of ``fit`` and ``partial_fit``.
+    _seen: tuple[Any, Any, Any] | None = None
+
+    #: Whether ``fit`` is called by ``partial_fit``.
+    _more = False
+
+    def _train(self, problem: Any, X: Any, Y: Any, sample_weight: Any) -> Result:
+        wanted = (getattr(self, "warm_start", False) or self._more) and self.backend is None
+        memory, self._memory = self._memory if wanted else None, None
+        start = {} if memory is None else memory.start(self, self._more)
         result = train(
             problem,
             X,
             Y,
             sample_weight=sample_weight,
             checkpoint=as_checkpoint(getattr(self, "checkpoint", None)),
-            **{
-                name: getattr(self, name)
-                for name in (
-                    "C", "solver", "tol", "rescaling", "max_iter", "max_time", "n_jobs",
-                    "random_state", "backend", "verbose",
-                )
-            },
+            keep=wanted,
+            **start,
+            backend=self.backend,
+            **self._options(),
+        )
+        if wanted:
+            self._memory = Memory.of(self, result)
+        self._finish(result)
+        return result
+
+    def _options(self) -> dict[str, Any]:
+        """The parameters that are those of ``train``."""
+        names = (
+            "C", "solver", "tol", "rescaling", "max_iter", "max_time", "n_jobs", "random_state",
+            "verbose",
         )  # fmt: skip
+        return {name: getattr(self, name) for name in names}
+
+    def _finish(self, result: Result) -> None:
+        """Keep the result; warn if it is not what was asked for."""
         if not result.as_asked:
             warnings.warn(
                 f"{type(self).__name__}: {result.status.value} (gap {result.gap:.4g}, "
                 f"primal {result.primal:.6g}, after {result.n_iter} iterations)",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         self.result_ = result
         self.n_iter_ = result.n_iter
-        return result
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Train on more examples, from the dual variables of those seen before.
+
+        The model is the optimum of all examples since the last ``fit``, those included, within
+        ``tol``; for that the estimator refers to them. New classes may come with them, and new
+        features, where these have names.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for ``fit``.
+        classes : optional
+            Not needed: scikit-learn's name for all classes that will come.
+        """
+        if self._seen is not None:
+            old_X, old_y, weight = self._seen
+            check_width(old_X, X, type(self).__name__)
+            sample_weight = join_weights(weight, len(old_y), sample_weight, len(y))
+            X, y = join(old_X, X), join(old_y, y)
+        elif hasattr(self, "result_"):
+            raise DataError(
+                "partial_fit trains on all examples seen, and this model does not have them: it "
+                "was loaded, copied or trained with token_weight; fit it on all examples"
+            )
+        self._more = True
+        try:
+            self.fit(X, y, sample_weight=sample_weight)  # type: ignore[attr-defined]
+        finally:
+            del self._more
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled or copied is the model, without its examples."""
+        left_out = ("_memory", "_seen")
+        return {k: v for k, v in super().__getstate__().items() if k not in left_out}
 
     def _predict_files(self, files: Files) -> list[Any]:
         """Predictions for each file, made where the backend's workers are."""

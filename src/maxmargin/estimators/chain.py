@@ -180,11 +180,23 @@ class ChainSVC(_SVC):
         token_weight : list of sequences of numbers, optional
             What an error at each token costs; 0 for tokens that do not count.
         """
-        self._data_format = None
         if isinstance(X, Files):
             check_alone(Y, sample_weight, token_weight)
             return self._fit_files(X)
+        prepared = self._prepare(X, Y, sample_weight, token_weight)
+        self._seen = (X, Y, sample_weight) if token_weight is None else None
+        if not is_linear(self.kernel):
+            return fit_kernel(self, *prepared)
+        forget_kernel(self)
+        self._set_weights(self._train(*prepared).w)
+        return self
+
+    def _prepare(
+        self, X: Any, Y: Any, sample_weight: Any = None, token_weight: Any = None
+    ) -> tuple[Any, Any, Any, Any]:
+        """What ``train`` needs: the problem, inputs, outputs and weights."""
         weight = check_examples(X, Y, sample_weight)
+        self._data_format = None
         tokens, self._reader = read_tokens(X, self.template)
         self.feature_names_ = None if self._reader is None else self._reader.names_
         self.classes_, codes = encode_tags(Y, tokens)
@@ -194,16 +206,11 @@ class ChainSVC(_SVC):
         self.class_weight_ = None if self.class_weight is None else self._class_weights(codes)
         problem = self._problem()
         check_gold(problem.allowed, tokens, codes, self.classes_)
-        tags = np.split(codes, tokens.offsets[1:-1])
-        if not is_linear(self.kernel):
-            return fit_kernel(self, problem, tokens, tags, weight)
-        forget_kernel(self)
-        result = self._train(problem, tokens, tags, weight)
-        self._set_weights(result.w)
-        return self
+        return problem, tokens, np.split(codes, tokens.offsets[1:-1]), weight
 
     def _fit_files(self, files: Files) -> Self:
         """Train on files that the workers read."""
+        self._data_format = self._seen = None
         data = FileData(files, self.backend, self.template)
         plan = data.plan
         if plan.layout.format == "svmlight":

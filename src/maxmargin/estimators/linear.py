@@ -53,21 +53,25 @@ class _LinearSVC(ClassifierMixin, _SVC):
         if isinstance(X, Files):
             check_alone(y, sample_weight)
             return self._fit_files(X)
+        prepared = self._prepare(X, y, sample_weight)
+        self._seen = (X, y, sample_weight)
+        if not is_linear(self.kernel):
+            return fit_kernel(self, *prepared)
+        forget_kernel(self)
+        self._set_weights(self._train(*prepared).w)
+        return self
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Any, Any, Any, Any]:
+        """What ``train`` needs: the problem, inputs, outputs and weights."""
         X, y = self._read(X, y)
         self.classes_, codes = encode_labels(y)
         weight = check_examples(X, codes, sample_weight)
         self._check_classes(codes, weight)
-        weight = self._weights(codes, weight)
-        problem = self._problem()
-        if not is_linear(self.kernel):
-            return fit_kernel(self, problem, X, self._encode(codes), weight)
-        forget_kernel(self)
-        result = self._train(problem, X, self._encode(codes), weight)
-        self._set_weights(result.w)
-        return self
+        return self._problem(), X, self._encode(codes), self._weights(codes, weight)
 
     def _fit_files(self, files: Files) -> Self:
         """Train on files that the workers read."""
+        self._seen = None
         data = FileData(files, self.backend)
         if data.plan.layout.format not in ("svmlight", "npz"):
             raise DataError("hmm and CoNLL files hold sequences: use ChainSVC", files.paths[0])

@@ -81,8 +81,16 @@ class StructuredSVC(_SVC):
 
     def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Self:
         """Train on inputs X with true outputs Y."""
-        self.coef_ = self._train(self.problem, X, Y, sample_weight).w
+        self._set_weights(self._train(*self._prepare(X, Y, sample_weight)).w)
+        self._seen = (X, Y, sample_weight)
         return self
+
+    def _prepare(self, X: Any, Y: Any, sample_weight: Any = None) -> tuple[Any, Any, Any, Any]:
+        """What ``train`` needs: the problem, inputs, outputs and weights."""
+        return self.problem, X, Y, sample_weight
+
+    def _set_weights(self, w: np.ndarray) -> None:
+        self.coef_ = w
 
     def predict(self, X: Any) -> Any:
         """The best output of each input."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,8 +26,14 @@ def fit_kernel(estimator: Any, problem: Any, X: Any, Y: Any, weight: Any) -> Any
     )
     if kernel.name == "precomputed" and hasattr(matrix, "toarray"):
         raise DataError("a precomputed kernel is a dense array: use X.toarray()")
-    chosen = partial(train_kernel, kernel=kernel, n_basis=estimator.n_basis)
-    result = estimator._train(problem, X, Y, weight, chosen)
+    for name in ("backend", "checkpoint"):
+        if getattr(estimator, name, None) is not None:
+            raise DataError(f"{name}= is for training without a kernel: leave one of them out")
+    result = train_kernel(
+        problem, X, Y, kernel=kernel, n_basis=estimator.n_basis, sample_weight=weight,
+        **estimator._options(),
+    )  # fmt: skip
+    estimator._finish(result)
     for name in ("coef_", "start_", "stop_"):
         vars(estimator).pop(name, None)
     set_model(estimator, result.model)

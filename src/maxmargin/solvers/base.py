@@ -91,6 +91,10 @@ class Run:
     history: list[Record] = field(default_factory=list)
 
 
+def _nothing() -> None:
+    """The check between chunks before there is a point to return."""
+
+
 def solve(
     solver: Solver,
     task: Task,
@@ -113,6 +117,7 @@ def solve(
     start : state, optional
         Where to begin: a state of this solver for this task; its own first one by default.
     """
+    task.shard.check = _nothing  # the limits of an earlier run are over
     run = Run(
         solver.init(task) if start is None else start,
         Clock(stop.max_time),

@@ -16,6 +16,7 @@ from ..ascent import Rule
 from ..errors import DataError
 from . import working_sets as sets
 from .task import Task
+from .warm import Kept, rescale_duals, take_over
 from .working_sets import WorkingSets
 
 #: With gap sampling the gaps of all examples are looked at again after so many passes.
@@ -56,6 +57,19 @@ class BCFW:
     def init(self, task: Task) -> WorkingSets:
         """alpha is 1 at the truth, w = 0."""
         return sets.begin(task, power=1.0 if self.average else None)
+
+    def restart(self, task: Task, state: WorkingSets, C: float) -> WorkingSets:
+        """From a run with another C."""
+        rescale_duals(task, state, C)
+        return state
+
+    def extend(
+        self, task: Task, state: WorkingSets, kept: Kept, relabel: np.ndarray | None
+    ) -> WorkingSets:
+        """From a run on the first of the examples."""
+        fresh = self.init(task)
+        take_over(task, fresh, state.duals, relabel)
+        return fresh
 
     def step_once(self, task: Task, state: WorkingSets) -> tuple[np.ndarray | None, float, float]:
         """Passes with and without the oracle; now and then a certificate."""

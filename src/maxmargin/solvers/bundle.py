@@ -79,6 +79,16 @@ class Bundle:
         norm2 = self.N**2 * float(self.beta @ self.gram @ self.beta)
         self.dual = self.N * float(self.beta @ self.loss) - 0.5 * norm2
 
+    def adapt(self, N: float, part: float, tol: float) -> None:
+        """The same cuts for another N = C n, and for an n of which the old one is this part."""
+        self.N = N
+        if part != 1:
+            self.planes = [Plane(plane.where, part * plane.value) for plane in self.planes]
+            self.gram = part**2 * self.gram
+            self.loss = part * self.loss
+        self.idle[:] = 0
+        self.solve(tol)
+
     def _drop(self, out: np.ndarray) -> None:
         """Remove cuts; their duals are zero, so the solution stays."""
         if not out.any():
@@ -129,4 +139,16 @@ class LineSearch:
         step = min(1.0, slope / curvature) if slope > 0 and curvature > 0 else 0.0
         self.w += step * move
         self.loss += step * (loss - self.loss)
+        self.dual = self.N * self.loss - 0.5 * float(self.w @ self.w)
+
+    def adapt(self, N: float, part: float, tol: float) -> None:
+        """The same cut for another N = C n, and for an n of which the old one is this part."""
+        self.w = self.w * (part * N / self.N)
+        self.loss *= part
+        self.N = N
+        # The best point between the truth and the cut.
+        norm = float(self.w @ self.w)
+        step = min(self.N * self.loss / norm, 1.0) if norm > 0 else 1.0
+        self.w = step * self.w
+        self.loss *= step
         self.dual = self.N * self.loss - 0.5 * float(self.w @ self.w)

@@ -16,6 +16,7 @@ from ..ascent import Rule
 from ..errors import DataError
 from . import working_sets as sets
 from .task import Task
+from .warm import Kept, rescale_duals, take_over
 from .working_sets import WorkingSets
 
 #: The QP is solved to this part of the violation that is looked for.
@@ -75,6 +76,22 @@ class NSlack:
         state.resting = np.zeros(task.shard.n, bool)
         state.used = np.zeros_like(state.duals.loss, np.int32)
         return state
+
+    def restart(self, task: Task, state: NSlackState, C: float) -> NSlackState:
+        """From a run with another C: how far it is from the optimum is to be seen."""
+        rescale_duals(task, state, C)
+        state.eps = np.inf
+        state.resting[:] = False
+        return state
+
+    def extend(
+        self, task: Task, state: NSlackState, kept: Kept, relabel: np.ndarray | None
+    ) -> NSlackState:
+        """From a run on the first of the examples."""
+        fresh = self.init(task)
+        take_over(task, fresh, state.duals, relabel)
+        fresh.used = np.zeros_like(fresh.duals.loss, np.int32)
+        return fresh
 
     def step_once(self, task: Task, state: NSlackState) -> tuple[np.ndarray | None, float, float]:
         """One pass over the examples (lines 4 to 10) at the present precision."""

@@ -19,6 +19,7 @@ from .bundle import Bundle, LineSearch
 from .cuts import CutMaker
 from .diverse import COMBINE, DiverseCuts, Options
 from .task import Task
+from .warm import Kept
 
 #: A cut from the caches is used while it is violated by this part of the last complete one.
 CACHED_ENOUGH = 0.1
@@ -141,6 +142,26 @@ class OneSlack:
     def cut_maker(self, task: Task) -> CutMaker:
         """Where the cuts come from."""
         return CutMaker(task, self.slots(task), self.share, self.select, self._diverse(task))
+
+    def restart(self, task: Task, state: OneSlackState, C: float) -> OneSlackState:
+        """From a run with another C: all its cuts are cuts of this one."""
+        state.model.adapt(task.N, 1.0, QP_PRECISION * task.tol)
+        state.cuts.task = task
+        state.query = state.best = state.model.w
+        state.best_primal = state.violation = np.inf
+        return state
+
+    def extend(
+        self, task: Task, state: OneSlackState, kept: Kept, relabel: np.ndarray | None
+    ) -> OneSlackState | None:
+        """From a run on the first of the examples: in its cuts the others are at the truth."""
+        if not kept.trusted or task.shard.pack.dim != kept.dim or relabel is not None:
+            return None  # a cut is of use only if its examples and weights are the same
+        fresh = self.init(task)
+        fresh.model = state.model
+        fresh.model.adapt(task.N, kept.total_weight / task.n, QP_PRECISION * task.tol)
+        fresh.query = fresh.best = fresh.model.w
+        return fresh
 
     def step_once(self, task: Task, state: OneSlackState) -> tuple[np.ndarray | None, float, float]:
         """One pass of the loop in lines 3 to 9.

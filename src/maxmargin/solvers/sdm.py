@@ -14,6 +14,7 @@ from ..ascent import Rule
 from ..errors import DataError
 from . import working_sets as sets
 from .task import Task
+from .warm import Kept, rescale_duals, take_over
 from .working_sets import WorkingSets
 
 #: Examples are left alone whose KKT violation is below this part of the average gap.
@@ -76,6 +77,21 @@ class SDM:
     def init(self, task: Task) -> WorkingSets:
         """Line 2: alpha is 1 at the truth, w = 0."""
         return sets.begin(task, power=2.0 if self.average else None)
+
+    def restart(self, task: Task, state: WorkingSets, C: float) -> WorkingSets:
+        """From a run with another C: the known outputs matter from the first iteration on."""
+        rescale_duals(task, state, C)
+        state.iterations, state.next_look = self.first, self.first + 1
+        return state
+
+    def extend(
+        self, task: Task, state: WorkingSets, kept: Kept, relabel: np.ndarray | None
+    ) -> WorkingSets:
+        """From a run on the first of the examples."""
+        fresh = self.init(task)
+        take_over(task, fresh, state.duals, relabel)
+        fresh.iterations, fresh.next_look = self.first, self.first + 1
+        return fresh
 
     def step_once(self, task: Task, state: WorkingSets) -> tuple[np.ndarray | None, float, float]:
         """A type-I pass and the type-II passes after it; now and then a certificate."""

@@ -180,12 +180,17 @@ def make_room(task: Task, state: WorkingSets) -> None:
     new.count[:] = old.count
     new.known[:] = old.known
     new.gram[:, :slots, :slots] = old.gram
-    offsets = shard.pack.offsets
-    for i in range(shard.n):
-        size = slots * (offsets[i + 1] - offsets[i])
-        start = slots * offsets[i]
-        new.labels[2 * start : 2 * start + size] = old.labels[start : start + size]
+    copy_slots(old.labels, slots, new, shard.pack.offsets)
     state.duals = new
+
+
+def copy_slots(labels: np.ndarray, slots: int, new: Duals, offsets: np.ndarray) -> None:
+    """Copy the labels of working sets of ``slots`` outputs into larger ones."""
+    wider = new.loss.shape[1]
+    for i in range(len(offsets) - 1):
+        size = slots * (offsets[i + 1] - offsets[i])
+        start, to = slots * offsets[i], wider * offsets[i]
+        new.labels[to : to + size] = labels[start : start + size]
 
 
 def drop_outputs(task: Task, state: WorkingSets, idle: np.ndarray, more: np.ndarray) -> None:

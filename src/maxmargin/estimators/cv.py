@@ -1,0 +1,174 @@
+"""Cross-validation over C along a path: each fold trains every value from the one before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.model_selection import check_cv
+from sklearn.utils.validation import check_is_fitted
+
+from ..errors import DataError
+from ..paths import check_Cs, train_path
+from ..problem import as_kernel_problem
+from ..shard import Shard
+from ..training import check_examples, check_stop
+from .chain import ChainSVC
+from .linear import BinarySVC, MulticlassSVC
+
+
+class PathCV(BaseEstimator):
+    """Chooses C by cross-validation, then trains on all examples.
+
+    The values of C share the oracle's work within a fold, see ``mm.path``.
+
+    Parameters
+    ----------
+    estimator : BinarySVC, MulticlassSVC, ChainSVC or StructuredSVC, optional
+        The model, with all its options but C.
+    Cs : int or array of float
+        The values, or how many from 0.001 to 10.
+    cv : int or splitter of scikit-learn
+        Folds; of classes in their proportions where an example is of one class.
+    scoring : callable ``(estimator, X, Y) -> float``, optional
+        Higher is better; the estimator's own score by default.
+
+    Attributes
+    ----------
+    C_ : float
+        The best value; of equal ones the smallest.
+    Cs_ : array (n_values,)
+    scores_ : array (n_folds, n_values)
+    n_oracle_ : int
+        Calls of the oracle in all folds.
+    best_estimator_ : estimator
+        Trained with the best value on all examples.
+
+    Examples
+    --------
+    >>> import maxmargin as mm
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = mm.MulticlassSVCCV(Cs=[0.01, 0.1, 1.0], cv=3).fit(X, y)
+    >>> bool(clf.score(X, y) > 0.9), clf.scores_.shape
+    (True, (3, 3))
+    """
+
+    #: The model when none is given.
+    default: Callable[[], Any] | None = None
+
+    C_: float
+    Cs_: np.ndarray
+    scores_: np.ndarray
+    n_oracle_: int
+    best_estimator_: Any
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        Cs: Any = 10,
+        cv: Any = 5,
+        scoring: Callable[..., float] | None = None,
+    ):
+        self.estimator = estimator
+        self.Cs = Cs
+        self.cv = cv
+        self.scoring = scoring
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Score all values of C on held-out examples, then train with the best."""
+        estimator = self._estimator()
+        if getattr(estimator, "kernel", None) not in (None, "linear"):
+            raise DataError("a path over C is for models without a kernel: use GridSearchCV")
+        self.Cs_ = check_Cs(self.Cs)
+        weight = check_examples(X, y, sample_weight)
+        single = np.ndim(y[0]) == 0 and hasattr(estimator, "decision_function")
+        folds = check_cv(self.cv, y if single else None, classifier=single)
+        rows, self.n_oracle_ = [], 0
+        for train, test in folds.split(np.zeros(len(y)), y if single else None):
+            rows.append(self._score_fold(estimator, X, y, weight, train, test))
+        self.scores_ = np.array(rows)
+        mean = self.scores_.mean(axis=0)
+        self.C_ = float(self.Cs_[np.flatnonzero(mean >= mean.max() - 1e-12)[0]])
+        self.best_estimator_ = clone(estimator).set_params(C=self.C_).fit(X, y, sample_weight)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """The predictions of the best model."""
+        check_is_fitted(self)
+        return self.best_estimator_.predict(X)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The score of the best model."""
+        check_is_fitted(self)
+        return self.best_estimator_.score(X, y, sample_weight)
+
+    def save(self, path: Any) -> None:
+        """Write the best model to a file that ``mm.load`` reads."""
+        check_is_fitted(self)
+        self.best_estimator_.save(path)
+
+    def _estimator(self) -> Any:
+        if self.estimator is not None:
+            return self.estimator
+        if self.default is None:
+            raise DataError("PathCV needs an estimator, such as PathCV(mm.ChainSVC())")
+        return self.default()
+
+    def _score_fold(
+        self, estimator: Any, X: Any, y: Any, weight: Any, train: np.ndarray, test: np.ndarray
+    ) -> list[float]:
+        """The scores of all values of C on the examples ``test``."""
+        model = clone(estimator)
+        weights = None if weight is None else weight[train]
+        problem, inputs, outputs, weights = model._prepare(
+            _take(X, train), _take(y, train), weights
+        )
+        problem = as_kernel_problem(problem)
+        pack = problem.pack(inputs, outputs, check_examples(inputs, outputs, weights))
+        shard = Shard(problem, pack, model.n_jobs or 1)
+        stop = check_stop(model.tol, model.max_iter, model.max_time)
+        options = (model.solver, stop, model.rescaling, model.random_state)
+        X_test, y_test, scores = _take(X, test), _take(y, test), []
+        try:
+            for result in train_path(shard, self.Cs_, *options):
+                model._finish(result)
+                model._set_weights(result.w)
+                self.n_oracle_ += result.n_oracle
+                scores.append(self._score(model, X_test, y_test))
+        finally:
+            shard.close()
+        return scores
+
+    def _score(self, model: Any, X: Any, y: Any) -> float:
+        return float(model.score(X, y) if self.scoring is None else self.scoring(model, X, y))
+
+
+class ChainSVCCV(PathCV):
+    """``ChainSVC`` whose C is chosen by cross-validation; see ``PathCV``."""
+
+    default = ChainSVC
+
+
+class MulticlassSVCCV(PathCV):
+    """``MulticlassSVC`` whose C is chosen by cross-validation; see ``PathCV``."""
+
+    default = MulticlassSVC
+
+
+class BinarySVCCV(PathCV):
+    """``BinarySVC`` whose C is chosen by cross-validation; see ``PathCV``."""
+
+    default = BinarySVC
+
+
+def _take(values: Any, chosen: np.ndarray) -> Any:
+    """Some of the examples, in the same form."""
+    if hasattr(values, "iloc"):
+        return values.iloc[chosen]
+    if hasattr(values, "shape") or hasattr(values, "offsets"):
+        return values[chosen]
+    return [values[i] for i in chosen]

@@ -1,0 +1,105 @@
+"""What an estimator keeps of its training, so that the next one need not start anew."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import DataError
+from ..result import Result
+from ..sequences import Sequences, stack_sequences
+
+#: Parameters that may change from one training to the next.
+FREE = {
+    "C", "tol", "max_iter", "max_time", "n_jobs", "random_state", "verbose", "checkpoint",
+    "warm_start",
+}  # fmt: skip
+
+
+@dataclass
+class Memory:
+    """The end of the last training.
+
+    Attributes
+    ----------
+    kept : Kept or None
+        The state of the solver.
+    classes : list or None
+        The classes, in the order of their numbers.
+    parameters : str
+        Those that must not change.
+    names : list or None
+        Of the features.
+    """
+
+    kept: Any = None
+    classes: list[Any] | None = None
+    parameters: str = ""
+    names: Any = None
+
+    @classmethod
+    def of(cls, estimator: Any, result: Result) -> Memory:
+        """Take the state out of a result."""
+        kept, result.state = result.state, None
+        classes = getattr(estimator, "classes_", None)
+        names = getattr(estimator, "feature_names_", None)
+        return cls(kept, None if classes is None else classes.tolist(), _fixed(estimator), names)
+
+    def start(self, estimator: Any, more: bool) -> dict[str, Any]:
+        """Where ``train`` may begin; ``more`` says that the old examples are the first ones."""
+        if self.kept is None or self.parameters != _fixed(estimator):
+            return {}
+        self.kept.trusted = more and self.names == getattr(estimator, "feature_names_", None)
+        classes = getattr(estimator, "classes_", None)
+        if classes is None or classes.tolist() == self.classes:
+            return {"start": self.kept}
+        number = {label: k for k, label in enumerate(classes.tolist())}
+        if self.classes is None or not set(self.classes) <= set(number) or len(number) < 3:
+            return {}
+        return {
+            "start": self.kept,
+            "relabel": np.array([number[label] for label in self.classes]),
+        }
+
+
+def _fixed(estimator: Any) -> str:
+    parameters = estimator.get_params(deep=False)
+    return repr({name: parameters[name] for name in sorted(set(parameters) - FREE)})
+
+
+def check_width(old: Any, new: Any, name: str) -> None:
+    """Matrices have the same features as those before them."""
+    before, now = (getattr(X, "shape", ())[1:] for X in (old, new))
+    if before and now and before != now:
+        raise DataError(
+            f"X has {now[0]} features, but {name} is expecting {before[0]} features as input"
+        )
+
+
+def join(old: Any, new: Any) -> Any:
+    """The examples of both, in this order."""
+    import scipy.sparse as sp
+
+    if isinstance(old, Sequences) or isinstance(new, Sequences):
+        return _join_sequences(stack_sequences(old), stack_sequences(new))
+    if sp.issparse(old) or sp.issparse(new):
+        return sp.vstack([old, new], format="csr")
+    if isinstance(old, np.ndarray) and isinstance(new, np.ndarray) and old.ndim == new.ndim:
+        return np.concatenate([old, new])
+    return [*old, *new]
+
+
+def _join_sequences(old: Sequences, new: Sequences) -> Sequences:
+    weight = join_weights(old.weight, old.offsets[-1], new.weight, new.offsets[-1])
+    offsets = np.concatenate([old.offsets, old.offsets[-1] + new.offsets[1:]])
+    return Sequences(join(old.matrix, new.matrix), offsets, weight)
+
+
+def join_weights(old: Any, n_old: int, new: Any, n_new: int) -> np.ndarray | None:
+    """Weights of all examples; those without one weigh 1."""
+    if old is None and new is None:
+        return None
+    parts = [(old, n_old), (new, n_new)]
+    return np.concatenate([np.ones(n) if w is None else np.asarray(w, float) for w, n in parts])
