@@ -47,6 +47,8 @@ class Backend:
             raise DataError(f"num_shards is an integer >= 1, got {num_shards!r}")
         if sigma is not None and check_positive("sigma", sigma) < 1:
             raise DataError(f"sigma is at least 1, got {sigma!r}")
+        if int(blocks) != blocks or blocks < 1:
+            raise DataError(f"blocks is an integer >= 1, got {blocks!r}")
         self.num_shards = num_shards
         self.sigma = sigma
         self.blocks = blocks

@@ -215,7 +215,7 @@ class Crew:
         self, w: np.ndarray | None, where: np.ndarray | None, everyone: list[int]
     ) -> list[Any]:
         """For each worker what is new of w, or None."""
-        stale = self._stale & set(everyone)
+        stale = self._stale & set(everyone) if len(self._sent) else set()
         change = None
         if w is not None:
             change = changed(w, self._sent) if where is None else Vector.of(w, where)
