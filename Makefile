@@ -2,13 +2,17 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint types bench clean
+.PHONY: demo test test-cluster lint types bench clean
 
 demo: .venv/base
 	$(BIN)/maxmargin demo
 
 test: lint types
 	$(BIN)/pytest -n 2
+
+# Several Ray nodes on this machine, which lose workers and nodes while they train.
+test-cluster: .venv/test
+	$(BIN)/pytest -m cluster tests/test_ray_cluster.py
 
 lint: .venv/test
 	$(BIN)/ruff format --check .

@@ -37,14 +37,21 @@ class Backend:
     """
 
     def __init__(
-        self, num_shards: int | None = None, sigma: float | None = None, cache: Any = None
+        self,
+        num_shards: int | None = None,
+        sigma: float | None = None,
+        blocks: int = 10,
+        cache: Any = None,
     ):
         if num_shards is not None and (int(num_shards) != num_shards or num_shards < 1):
             raise DataError(f"num_shards is an integer >= 1, got {num_shards!r}")
         if sigma is not None and check_positive("sigma", sigma) < 1:
             raise DataError(f"sigma is at least 1, got {sigma!r}")
+        if int(blocks) != blocks or blocks < 1:
+            raise DataError(f"blocks is an integer >= 1, got {blocks!r}")
         self.num_shards = num_shards
         self.sigma = sigma
+        self.blocks = blocks
         self.cache = cache
 
     def _pool(self) -> Pool:
@@ -68,7 +75,7 @@ class Backend:
                 shared = pool.share(X.plan)
             else:
                 sources = split(problem, X, Y, weight, K)
-            yield Crew(pool, problem, sources, shared, self.sigma)
+            yield Crew(pool, problem, sources, shared, self.sigma, self.blocks)
         finally:
             pool.close()
 

@@ -29,6 +29,9 @@ from .draws import random_states
 from .vectors import Vector, total
 from .worker import Round
 
+#: No place.
+NOWHERE = np.zeros(0, np.int32)
+
 #: Rounds in which n-slack solves the QP over all shards, at the most.
 SETTLE = 20
 
@@ -90,7 +93,7 @@ class CoCoA:
         before = self._dual(task, state)
         try:
             with task.share("oracle"):
-                self._round(task, state, "ascend")
+                self._run(task, state, "ascend")
             state.iterations += 1
             self._watch(task, state, before)
             which = self.solver.wanted(task, state)
@@ -113,14 +116,21 @@ class CoCoA:
         crew.call("begin", self.solver, task.C, task.mode, task.tol, random, who=[k])
         crew.call("begin_duals", who=[k])
 
-    def _round(self, task: Task, state: CoCoAState, step: str) -> list[Round]:
-        """Every shard moves; w is the sum of what they have done."""
+    def _run(self, task: Task, state: CoCoAState, step: str) -> list[Round]:
+        """A step of the solver in every shard; w is the sum of what they have done."""
         crew = crew_of(task)
         controls = {name: getattr(state, name) for name in getattr(self.solver, "controls", ())}
-        rounds: list[Round] = crew.call(
-            "ascend", step, state.sigma, controls, w=state.w, again=False
-        )
-        move(state.w, [r.change for r in rounds], state.sigma)
+        blocks = 1 if crew.K == 1 else crew.blocks
+        crew.call("start", step, state.sigma, blocks, controls, w=state.w, again=False)
+        where: Any = NOWHERE
+        while True:
+            rounds: list[Round] = crew.call(
+                "ascend", blocks == 1, w=state.w, where=where, again=False
+            )
+            changes = [r.change for r in rounds]
+            where = move(state.w, changes, state.sigma)
+            if all(r.done for r in rounds):
+                break
         state.loss = sum(r.loss for r in rounds)
         state.n_planes = sum(r.planes for r in rounds)
         state.gap = sum(part * r.gap for part, r in zip(crew.parts, rounds, strict=True))
@@ -147,7 +157,7 @@ class CoCoA:
         with task.share("qp"):
             for _ in range(1 if crew.K == 1 else SETTLE):
                 seen, gap, complete = state.seen, state.gap, state.complete
-                rounds = self._round(task, state, "settle")
+                rounds = self._run(task, state, "settle")
                 state.seen, state.gap, state.complete = seen, gap, complete
                 left = sum(p * r.settled for p, r in zip(crew.parts, rounds, strict=True))
                 if left <= state.eps / 2:
@@ -200,17 +210,22 @@ class CoCoA:
         return dual(state.w, state.loss, task.C)
 
 
-def move(w: np.ndarray, changes: list[Vector], sigma: float) -> None:
-    """w += sum_k (u_k - w) / sigma, given u_k where it differs from w."""
+def move(w: np.ndarray, changes: list[Vector], sigma: float) -> np.ndarray | None:
+    """w += sum_k (u_k - w) / sigma, given u_k where it differs from w.
+
+    Returns the places where w may have changed; None if that is everywhere.
+    """
     if len(changes) == 1:
         changes[0].set_in(w)  # the method itself, to the last bit
-        return
+        return changes[0].where
     steps = []
     for change in changes:
         old = w if change.where is None else w[change.where]
         steps.append(change._replace(value=(change.value - old) / sigma))
     for step in steps:
         step.add_to(w)
+    places = [change.where for change in changes if change.where is not None]
+    return np.concatenate(places) if len(places) == len(changes) else None
 
 
 def crew_of(task: Task) -> Crew:

@@ -89,6 +89,8 @@ class Crew:
         What the sources have in common, as ``pool.share`` gives it.
     sigma : float, optional
         sigma' of CoCoA+, see ``cocoa.py``.
+    blocks : int
+        Rounds in which a pass over all examples is made.
     """
 
     def __init__(
@@ -98,9 +100,10 @@ class Crew:
         sources: Sequence[Source],
         shared: Any = None,
         sigma: float | None = None,
+        blocks: int = 1,
     ):
         self.pool, self.problem, self.sources, self.sigma = pool, problem, list(sources), sigma
-        self.shared = shared
+        self.shared, self.blocks = shared, blocks
         self.K = len(self.sources)
         self.check: Callable[[], None] = lambda: None
         self.n_oracle = 0
@@ -152,6 +155,7 @@ class Crew:
         method: str,
         *args: Any,
         w: np.ndarray | None = None,
+        where: np.ndarray | None = None,
         who: Iterable[int] | None = None,
         again: bool = True,
     ) -> list[Any]:
@@ -161,6 +165,8 @@ class Crew:
         ----------
         w : array (dim,), optional
             Makes this the workers' w first; what they have already is not sent again.
+        where : int array, optional
+            The places at which w may differ from what was sent last, if these are known.
         who : iterable of int
             All by default.
         again : bool
@@ -168,7 +174,7 @@ class Crew:
         """
         everyone = list(range(self.K)) if who is None else list(who)
         start = time.perf_counter()
-        news = self._news(w, everyone)
+        news = self._news(w, where, everyone)
         tickets = [
             self.pool.submit(self.members[k], method, args, v)
             for k, v in zip(everyone, news, strict=True)
@@ -205,13 +211,15 @@ class Crew:
             for k, fact in enumerate(self.facts)
         ]
 
-    def _news(self, w: np.ndarray | None, everyone: list[int]) -> list[Any]:
+    def _news(
+        self, w: np.ndarray | None, where: np.ndarray | None, everyone: list[int]
+    ) -> list[Any]:
         """For each worker what is new of w, or None."""
-        stale = self._stale & set(everyone)
+        stale = self._stale & set(everyone) if len(self._sent) else set()
         change = None
         if w is not None:
-            change = changed(w, self._sent)
-            np.copyto(self._sent, w)
+            change = changed(w, self._sent) if where is None else Vector.of(w, where)
+            change.set_in(self._sent)
             self._stale |= set(range(self.K)) - set(everyone)
         new = None if change is None else self.pool.share(change)
         full = self.pool.share(Vector.of(self._sent)) if stale else None

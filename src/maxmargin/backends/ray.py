@@ -53,12 +53,13 @@ class Ray(Backend):
         *,
         num_cpus: int = 1,
         sigma: float | None = None,
+        blocks: int = 10,
         cache: Any = None,
         patience: float = 60.0,
         options: dict[str, Any] | None = None,
         init: dict[str, Any] | None = None,
     ):
-        super().__init__(num_shards, sigma, cache)
+        super().__init__(num_shards, sigma, blocks, cache)
         if isinstance(num_cpus, bool) or int(num_cpus) != num_cpus or num_cpus < 1:
             raise DataError(f"num_cpus is an integer >= 1, got {num_cpus!r}")
         self.address = address

@@ -61,6 +61,7 @@ class Round(NamedTuple):
     """
 
     change: Vector
+    done: bool
     gap: float
     violation: float
     hinge: float
@@ -80,12 +81,15 @@ class Worker:
         self.shard = Shard(problem, pack, n_jobs)
         self.w = np.zeros(pack.dim)
         self.sigma = 1.0
+        self.state: Any = None
 
     def call(self, method: str, args: tuple[Any, ...], w: Vector | None = None) -> Reply:
         """Receive what is new of w, and answer."""
         start, before = time.perf_counter(), self.shard.n_oracle
         if w is not None:
             w.set_in(self.w)
+            if self.state is not None:
+                w.set_in(self.state.w)
         value = getattr(self, method)(*args)
         return Reply(value, time.perf_counter() - start, self.shard.n_oracle - before)
 
@@ -107,7 +111,7 @@ class Worker:
         generator.set_state(random)
         self.solver, self.C = solver, C
         self.task = Task(self.shard, C, mode, tol, generator)
-        self.sigma = 1.0
+        self.sigma, self.state = 1.0, None
 
     def predict(self) -> Any:
         """The best outputs at w."""
@@ -161,24 +165,45 @@ class Worker:
     def begin_duals(self) -> None:
         """alpha is 1 at the truth."""
         self.state = self.solver.init(self.task)
+        np.copyto(self.state.w, self.w)
 
-    def ascend(self, step: str, sigma: float, controls: dict[str, Any]) -> Round:
-        """Move the dual variables, by the solver's ``step``, at a model of w of this shard's own.
-
-        The model moves ``sigma`` times as far as w(alpha) does, for the others move too.
-        """
+    def start(self, step: str, sigma: float, blocks: int, controls: dict[str, Any]) -> None:
+        """Begin the solver's ``step``, which stops ``blocks`` times in a pass over all examples."""
         task, state = self.task, self.state
         if sigma != self.sigma:  # the steps in the average are those of the model
             np.multiply(state.visits.lag, sigma / self.sigma, out=state.visits.lag)
         self.sigma = sigma
         for name, value in controls.items():
             setattr(state, name, value)
-        np.copyto(state.w, self.w)
-        task.C = sigma * self.C
-        settled = getattr(self.solver, step)(task, state)
+        task.block = None if blocks == 1 else -(-self.shard.n // blocks)
+        self.steps = getattr(self.solver, step)(task, state)
+        self.settled, self.done = 0.0, False
+
+    def ascend(self, whole: bool) -> Round:
+        """Move dual variables, at a model of w of this shard's own, until the next stop.
+
+        The model moves sigma times as far as w(alpha) does, for the others move too.
+        """
+        task, state = self.task, self.state
+        task.C = self.sigma * self.C
+        try:
+            while not self.done:
+                next(self.steps)
+                if not whole:
+                    break
+        except StopIteration as end:
+            self.done = True
+            self.settled = float(end.value or 0.0)
         task.C = self.C
+        change = changed(state.w, self.w)
+        if change.where is None:
+            change = change._replace(value=state.w.copy())
+            np.copyto(state.w, self.w)
+        else:
+            state.w[change.where] = self.w[change.where]
         return Round(
-            change=changed(state.w, self.w),
+            change=change,
+            done=self.done,
             gap=state.gap,
             violation=state.seen.get("violation", 0.0),
             hinge=state.seen.get("hinge", 0.0),
@@ -187,7 +212,7 @@ class Worker:
             planes=self.solver.planes(state),
             finished=state.finished,
             complete=getattr(state, "complete", True),
-            settled=0.0 if settled is None else settled,
+            settled=self.settled,
         )
 
     def sum_duals(self) -> tuple[Vector, float]:
@@ -203,7 +228,7 @@ class Worker:
     def hinge(self, at: Vector | None, add: bool) -> float:
         """sum_i weight_i H_i at w, or at another point."""
         w = self.w if at is None else self._dense(at)
-        return float(sets.hinge_at(self.task, self.state, w, add))
+        return sets.hinge_at(self.task, self.state, w, add)
 
     def _dense(self, v: Vector) -> np.ndarray:
         """An array of our own: what other processes share with us is read-only, another type."""

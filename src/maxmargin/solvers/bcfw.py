@@ -17,7 +17,7 @@ from ..errors import DataError
 from . import working_sets as sets
 from .task import Task
 from .warm import Kept, rescale_duals, take_over
-from .working_sets import WorkingSets
+from .working_sets import Passes, WorkingSets
 
 #: With gap sampling the gaps of all examples are looked at again after so many passes.
 REFRESH = 10
@@ -73,21 +73,21 @@ class BCFW:
 
     def step_once(self, task: Task, state: WorkingSets) -> tuple[np.ndarray | None, float, float]:
         """Passes with and without the oracle; now and then a certificate."""
-        self.ascend(task, state)
+        sets.complete(self.ascend(task, state))
         return sets.look(task, state, self.wanted(task, state))
 
-    def ascend(self, task: Task, state: WorkingSets) -> None:
+    def ascend(self, task: Task, state: WorkingSets) -> Passes[None]:
         """A pass that asks the oracle, and the passes over known outputs after it."""
         with task.share("oracle"):
             order, everyone = self._order(task, state)
-            gap = sets.sweep(task, state, order, Rule(True, whole=True))
+            gap = yield from sets.sweep(task, state, order, Rule(True, whole=True))
             if everyone:
                 state.gap = gap
         state.iterations += 1
         with task.share("inner"):
             for _ in range(self.inner):
                 known = sets.shuffled(task, np.flatnonzero(state.duals.count > 1))
-                gap = sets.sweep(task, state, known, Rule(False, whole=True))
+                gap = yield from sets.sweep(task, state, known, Rule(False, whole=True))
                 if gap < 0.1 * state.gap:
                     break
 

@@ -17,7 +17,7 @@ from ..errors import DataError
 from . import working_sets as sets
 from .task import Task
 from .warm import Kept, rescale_duals, take_over
-from .working_sets import WorkingSets
+from .working_sets import Passes, WorkingSets
 
 #: The QP is solved to this part of the violation that is looked for.
 QP_PRECISION = 0.5
@@ -95,15 +95,15 @@ class NSlack:
 
     def step_once(self, task: Task, state: NSlackState) -> tuple[np.ndarray | None, float, float]:
         """One pass over the examples (lines 4 to 10) at the present precision."""
-        self.ascend(task, state)
+        sets.complete(self.ascend(task, state))
         w, primal, dual = sets.look(task, state, self.wanted(task, state), add=False)
         if w is not None:
             w = w.copy()  # the QP moves it
             self.refine(task, state, primal - dual)
-            self.settle(task, state)
+            sets.complete(self.settle(task, state))
         return w, primal, dual
 
-    def ascend(self, task: Task, state: NSlackState) -> None:
+    def ascend(self, task: Task, state: NSlackState) -> Passes[None]:
         """Lines 4 to 10, for all examples that do not rest."""
         if not np.isfinite(state.eps):
             return  # how far is w = 0 from the optimum?
@@ -111,7 +111,7 @@ class NSlack:
             state.resting[:] = False
         order = np.flatnonzero(~state.resting)
         state.complete, qps = len(order) == task.shard.n, state.qps
-        added, hinge = self._pass(task, state, order)
+        added, hinge = yield from self._pass(task, state, order)
         self._prune(task, state, max(IDLE, state.qps - qps))
         state.seen = {"added": added, "hinge": hinge}
 
@@ -134,7 +134,7 @@ class NSlack:
         """Dual variables that are not zero, those of the truth aside."""
         return sets.n_planes(state)
 
-    def _pass(self, task: Task, state: NSlackState, order: np.ndarray) -> tuple[int, float]:
+    def _pass(self, task: Task, state: NSlackState, order: np.ndarray) -> Passes[tuple[int, float]]:
         """Ask for each example; returns the number of new constraints and sum_i weight_i H_i."""
         new, total, hinge = 0, 0, 0.0
         for start in range(0, len(order), self.batch):
@@ -142,18 +142,18 @@ class NSlack:
             before = state.duals.count[part]
             with task.share("oracle"):
                 rule = Rule(True, least=state.eps, tau=np.inf, keep=True)  # lines 5 to 7
-                sets.sweep(task, state, part, rule)
+                yield from sets.sweep(task, state, part, rule)
             hinge += state.seen["hinge"]
             new += int(state.seen["added"])
             total += int(state.seen["added"])
             if self.shrink:
                 state.resting[part] = state.duals.count[part] == before
             if new >= self.batch or (new and start + self.batch >= len(order)):
-                self.settle(task, state)  # line 8
+                yield from self.settle(task, state)  # line 8
                 new = 0
         return total, hinge
 
-    def settle(self, task: Task, state: NSlackState) -> float:
+    def settle(self, task: Task, state: NSlackState) -> Passes[float]:
         """Dual ascent over the working sets, from where it stood, as precisely as is useful.
 
         Returns the gap of the known outputs at the beginning, over C n.
@@ -165,7 +165,7 @@ class NSlack:
             order = known
             for _ in range(QP_PASSES):
                 rule = Rule(False, tau=0.1 * precision, keep=True)
-                gap = sets.sweep(task, state, sets.shuffled(task, order), rule)
+                gap = yield from sets.sweep(task, state, sets.shuffled(task, order), rule)
                 first = gap if first is None else first
                 if gap > precision:
                     order = known[state.visits.gap[known] > 0.1 * precision]

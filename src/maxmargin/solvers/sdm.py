@@ -15,7 +15,7 @@ from ..errors import DataError
 from . import working_sets as sets
 from .task import Task
 from .warm import Kept, rescale_duals, take_over
-from .working_sets import WorkingSets
+from .working_sets import Passes, WorkingSets
 
 #: Examples are left alone whose KKT violation is below this part of the average gap.
 IGNORED = 0.1
@@ -95,21 +95,21 @@ class SDM:
 
     def step_once(self, task: Task, state: WorkingSets) -> tuple[np.ndarray | None, float, float]:
         """A type-I pass and the type-II passes after it; now and then a certificate."""
-        self.ascend(task, state)
+        sets.complete(self.ascend(task, state))
         return sets.look(task, state, self.wanted(task, state))
 
-    def ascend(self, task: Task, state: WorkingSets) -> None:
+    def ascend(self, task: Task, state: WorkingSets) -> Passes[None]:
         """A type-I pass and the type-II passes after it."""
         tau = self._tau(task, state)
         with task.share("oracle"):
             order = sets.shuffled(task, task.shard.everyone)
-            state.gap = sets.sweep(task, state, order, Rule(True, tau=tau))
+            state.gap = yield from sets.sweep(task, state, order, Rule(True, tau=tau))
         violation = state.seen["violation"]
         state.finished = self.tau is not None and violation <= tau  # lines 28 and 29
         state.iterations += 1
         if state.iterations > self.first and not state.finished:
             with task.share("inner"):
-                self._work_on_known(task, state, violation)
+                yield from self._work_on_known(task, state, violation)
 
     def planes(self, state: WorkingSets) -> int:
         """Dual variables that are not zero, those of the truth aside."""
@@ -120,7 +120,7 @@ class SDM:
             return self.tau
         return IGNORED * max(task.tol, state.gap) if np.isfinite(state.gap) else 0.0
 
-    def _work_on_known(self, task: Task, state: WorkingSets, violation: float) -> None:
+    def _work_on_known(self, task: Task, state: WorkingSets, violation: float) -> Passes[None]:
         """Type-II passes, until little is left of the gap (or half of the violation: tau_v)."""
         tau = self._tau(task, state)
         for _ in range(min(self.inner, max(EARLY, state.iterations - 2))):
@@ -128,7 +128,7 @@ class SDM:
             if self.tau is None:  # shrinking
                 worth &= state.visits.gap > tau
             order = sets.shuffled(task, np.flatnonzero(worth))
-            gap = sets.sweep(task, state, order, Rule(False, tau=tau))
+            gap = yield from sets.sweep(task, state, order, Rule(False, tau=tau))
             if self.tau is None and gap < ENOUGH * state.gap:
                 break
             if self.tau is not None and state.seen["violation"] < violation / 2:  # line 37

@@ -86,6 +86,7 @@ class Task:
     tol: float
     random: np.random.RandomState
     shares: dict[str, float] = field(default_factory=dict)
+    block: int | None = None  # after so many examples a pass stops, to learn what others did to w
     last: bool = False  # whether the iteration is the last one allowed: a certificate is due
 
     @property

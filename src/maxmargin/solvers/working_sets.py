@@ -6,7 +6,9 @@ are visited, whether the oracle is asked, and how alpha_i moves.
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 
@@ -23,6 +25,21 @@ LAST, AVERAGE, SEEN = "last", "average", "seen"
 
 #: Neighbouring examples that are visited one after the other.
 RUN = 8
+
+
+T = TypeVar("T")
+
+#: Passes over examples that stop now and then; what they have found is known at their end.
+Passes = Generator[None, None, T]
+
+
+def complete(passes: Passes[T]) -> T:
+    """Make the passes without stopping."""
+    while True:
+        try:
+            next(passes)
+        except StopIteration as end:
+            return end.value
 
 
 @dataclass
@@ -64,24 +81,31 @@ def begin(task: Task, power: float | None = None) -> WorkingSets:
     )
 
 
-def sweep(
-    task: Task, state: WorkingSets, order: np.ndarray, rule: Rule, w: np.ndarray | None = None
-) -> float:
+def sweep(task: Task, state: WorkingSets, order: np.ndarray, rule: Rule) -> Passes[float]:
     """A pass over the examples of ``order``; returns their gap, as seen on the way, over C n.
 
-    At another w than the state's nothing may ascend: it is a look at the examples from there.
+    It stops after each block of ``task.block`` examples, for those who share w with others.
     """
+    state.visits.total[:] = 0.0
+    size = task.block or len(order) or 1
+    for start in range(0, len(order), size):
+        _visit(task, state, order[start : start + size], rule, state.w)
+        yield
+    return _seen(task, state)
+
+
+def _visit(task: Task, state: WorkingSets, order: np.ndarray, rule: Rule, w: np.ndarray) -> None:
     slots = state.duals.loss.shape[1]
     if len(state.block.nnz) != slots + 1:  # the working sets have grown
         state.block = task.shard.new_block(slots)
-    total, clock = state.visits.total, state.visits.clock.copy()
-    total[:] = 0.0
     task.shard.ascend(
-        state.w if w is None else w, task.C, task.mode, order, state.duals, rule,
-        state.labels, state.visits, state.block,
-    )  # fmt: skip
-    if w is not None:
-        state.visits.clock[:] = clock  # a look moves nothing, and weighs nothing in the average
+        w, task.C, task.mode, order, state.duals, rule, state.labels, state.visits, state.block
+    )
+
+
+def _seen(task: Task, state: WorkingSets) -> float:
+    """Note what a pass has seen, and make room where it found none."""
+    total = state.visits.total
     gap = total[GAP] / task.n
     state.seen = {
         "changed": total[CHANGED], "hinge": total[HINGE], "violation": total[VIOLATION],
@@ -115,8 +139,12 @@ def look(
 def hinge_at(task: Task, state: WorkingSets, w: np.ndarray, add: bool) -> float:
     """sum_i weight_i H_i(w), by a pass that asks every oracle."""
     rule = Rule(True, least=0.0 if add else np.inf, tau=np.inf, keep=True)
-    sweep(task, state, task.shard.everyone, rule, w)
-    return state.seen["hinge"]
+    clock = state.visits.clock.copy()
+    state.visits.total[:] = 0.0
+    _visit(task, state, task.shard.everyone, rule, w)
+    state.visits.clock[:] = clock  # a look moves nothing, and weighs nothing in the average
+    _seen(task, state)
+    return float(state.seen["hinge"])
 
 
 def average(state: WorkingSets) -> np.ndarray:

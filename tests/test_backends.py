@@ -1,0 +1,228 @@
+"""Shards that are worked on by others: the logic of it, in one process."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import maxmargin as mm
+from maxmargin.backends.base import split
+from maxmargin.backends.cocoa import move
+from maxmargin.backends.crew import PATIENCE
+from maxmargin.backends.local import InProcess, LocalPool
+from maxmargin.backends.vectors import Vector, changed, total
+from maxmargin.errors import DataError, MaxMarginError
+from maxmargin.problems.multiclass import Multiclass
+from reference import enumerate_optimum
+from test_solvers import EXAMPLES, python_example
+
+C, TOL = 0.3, 1e-3
+SOLVERS = {
+    "one-slack": mm.OneSlack(),
+    "one-slack, cache": mm.OneSlack(cache=2, share=0.4, select="gain"),
+    "one-slack, line search": mm.OneSlack(qp="line-search"),
+    "sdm": mm.SDM(),
+    "sdm, last": mm.SDM(average=False),
+    "bcfw": mm.BCFW(),
+    "bcfw, gap": mm.BCFW(sampling="gap"),
+    "n-slack": mm.NSlack(),
+    "n-slack, batches": mm.NSlack(batch=2, shrink=True),
+    "subgradient": mm.Subgradient(),
+}
+SURE = [name for name in SOLVERS if name not in ("subgradient", "one-slack, line search")]
+
+
+def run(example, solver, backend=None, rescaling="margin", **options):
+    settings = {"tol": TOL, "max_iter": 300} | options
+    return mm.train(
+        example.problem, example.X, example.Y, C=C, solver=solver, rescaling=rescaling,
+        sample_weight=example.weight, backend=backend, **settings,
+    )  # fmt: skip
+
+
+def steps(result):
+    return [(r.iteration, *r[2:]) for r in result.history]
+
+
+@pytest.mark.parametrize("kind", ["multiclass", "wide chain"])
+@pytest.mark.parametrize("name", SOLVERS)
+def test_one_worker_makes_the_iterates_of_a_local_run(name, kind):
+    example, solver = EXAMPLES[kind](), SOLVERS[name]
+    local = run(example, solver, max_iter=25)
+    alone = run(example, solver, InProcess(1), max_iter=25)
+    np.testing.assert_array_equal(alone.w, local.w)
+    assert steps(alone) == steps(local)
+
+
+@pytest.mark.parametrize("rescaling", ["margin", "slack"])
+@pytest.mark.parametrize("kind", ["multiclass", "chain"])
+@pytest.mark.parametrize("name", SURE)
+def test_several_workers_reach_the_optimum(name, kind, rescaling):
+    example = EXAMPLES[kind]()
+    optimum = enumerate_optimum(*example.planes(rescaling == "slack"), C, example.weight)
+    for K in (2, 3):
+        result = run(example, SOLVERS[name], InProcess(K), rescaling, max_iter=2000)
+        assert result.converged
+        scale = TOL * C * example.n
+        assert optimum.dual - 1e-6 <= result.primal <= optimum.primal + scale + 1e-6
+        assert result.dual <= optimum.primal + 1e-6
+        assert [worker.worker for worker in result.workers] == list(range(K))
+        assert sum(worker.n for worker in result.workers) == len(example.weight)
+
+
+@pytest.mark.parametrize("name", ["subgradient", "one-slack, line search"])
+def test_the_slow_ones_are_certified_as_well(name):
+    example = EXAMPLES["multiclass"]()
+    optimum = enumerate_optimum(*example.planes(False), C, example.weight)
+    result = run(example, SOLVERS[name], InProcess(2), max_iter=100)
+    assert result.dual - 1e-9 <= optimum.primal <= result.primal + 1e-9
+    assert result.gap < 0.1 * optimum.primal
+
+
+def test_a_python_problem_is_distributed_too():
+    example = python_example(0)
+    optimum = enumerate_optimum(*example.planes(False), C, example.weight)
+    result = run(example, "auto", InProcess(2))
+    assert result.primal <= optimum.primal + TOL * C * example.n + 1e-6
+
+
+@pytest.mark.parametrize("sigma", [1, 1.5, 3])
+@pytest.mark.parametrize("blocks", [1, 3])
+def test_any_aggregation_is_certified(sigma, blocks):
+    example = EXAMPLES["multiclass"]()
+    optimum = enumerate_optimum(*example.planes(False), C, example.weight)
+    result = run(example, "sdm", InProcess(3, sigma, blocks), max_iter=1000)
+    assert result.converged
+    assert result.dual <= optimum.primal + 1e-9
+    assert result.primal <= optimum.primal + TOL * C * example.n + 1e-9
+
+
+def test_the_dual_never_falls_with_the_safe_steps():
+    example = EXAMPLES["multiclass"]()
+    duals = []
+
+    def note(record, state):
+        duals.append(C * state.loss - 0.5 * state.w @ state.w)
+
+    run(example, "sdm", InProcess(3, blocks=2), tol=1e-8, max_iter=30, callbacks=[note])
+    assert (np.diff(duals) > -1e-9).all()
+
+
+class Mortal(LocalPool):
+    """Workers die in the calls whose numbers are given."""
+
+    def __init__(self, deaths):
+        super().__init__()
+        self.deaths, self.calls = set(deaths), 0
+
+    def submit(self, member, method, args, w):
+        self.calls += 1
+        if self.calls in self.deaths:
+            member.dead = True
+        if getattr(member, "dead", False):
+            return None  # from now on it never answers
+        return super().submit(member, method, args, w)
+
+
+class Cemetery(InProcess):
+    def __init__(self, num_shards, deaths):
+        super().__init__(num_shards)
+        self.deaths = deaths
+
+    def _pool(self):
+        self.pool = Mortal(self.deaths)
+        return self.pool
+
+
+@pytest.mark.parametrize("name", SURE)
+def test_lost_workers_are_replaced_and_the_optimum_is_the_same(name):
+    example = EXAMPLES["multiclass"]()
+    optimum = enumerate_optimum(*example.planes(False), C, example.weight)
+    for deaths in ((1, 20), (6, 14, 15, 40), (9, 30, 31)):
+        result = run(example, SOLVERS[name], Cemetery(2, deaths), max_iter=2000)
+        assert result.converged
+        assert sum(worker.restarts for worker in result.workers) > 0
+        assert result.dual <= optimum.primal + 1e-9
+        assert result.primal <= optimum.primal + TOL * C * example.n + 1e-9
+
+
+def test_subgradient_keeps_its_certificate_when_a_worker_is_lost():
+    example = EXAMPLES["multiclass"]()
+    optimum = enumerate_optimum(*example.planes(False), C, example.weight)
+    result = run(example, "subgradient", Cemetery(2, (20, 51, 52)), max_iter=60)
+    assert result.dual - 1e-9 <= optimum.primal <= result.primal + 1e-9
+    whole = run(example, "subgradient", InProcess(2), max_iter=60)
+    np.testing.assert_allclose(result.w, whole.w, rtol=1e-9, atol=1e-12)
+
+
+def test_a_worker_that_dies_again_and_again_ends_training():
+    example = EXAMPLES["multiclass"]()
+    with pytest.raises(MaxMarginError, match=f"lost {PATIENCE} times in a row"):
+        run(example, "sdm", Cemetery(2, range(1, 1000)))
+
+
+def test_predictions_come_back_in_order():
+    example = EXAMPLES["chain"]()
+    w = np.random.RandomState(0).randn(example.problem.pack(example.X).dim)
+    alone = InProcess(1).predict(example.problem, example.X, w)
+    several = InProcess(3).predict(example.problem, example.X, w)
+    assert [y.tolist() for y in several] == [y.tolist() for y in alone]
+
+
+def test_shards_without_weight_do_not_exist():
+    X, y = np.random.RandomState(0).randn(4, 2), np.array([0, 1, 0, 1])
+    sources = split(Multiclass(2), X, y, np.array([1.0, 0.0, 2.0, 0.0]), 2)
+    assert [source.weight.tolist() for source in sources] == [[1.0], [2.0]]
+
+
+def test_more_shards_than_examples_are_not_made():
+    X, y = np.random.RandomState(0).randn(3, 2), np.array([0, 1, 0])
+    assert len(split(Multiclass(2), X, y, None, 8)) == 3
+
+
+@pytest.mark.parametrize("options", [{"num_shards": 0}, {"sigma": 0.5}, {"blocks": 0}])
+def test_bad_options_are_refused(options):
+    with pytest.raises(DataError, match=next(iter(options))):
+        mm.Ray(**options)
+
+
+def test_an_unknown_solver_is_refused():
+    class Mine:
+        name = "mine"
+
+        def step_once(self, task, state):
+            raise AssertionError
+
+    example = EXAMPLES["multiclass"]()
+    with pytest.raises(DataError, match="Mine cannot be distributed"):
+        run(example, Mine(), InProcess(2))
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(1, 60), st.floats(0, 1), st.integers(0, 10**6))
+def test_vectors_travel_as_they_are(dim, density, seed):
+    random = np.random.RandomState(seed)
+    old = random.randn(dim)
+    new = np.where(random.rand(dim) < density, random.randn(dim), old)
+    sent = changed(new, old)
+    arrived = old.copy()
+    sent.set_in(arrived)
+    np.testing.assert_array_equal(arrived, new)
+    assert sent.nbytes <= new.nbytes
+    v = np.where(random.rand(dim) < density, random.randn(dim), 0.0)
+    np.testing.assert_array_equal(total([Vector.of(v)], dim), v)
+    np.testing.assert_allclose(total([Vector.of(v), Vector.of(new)], dim), v + new)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(1, 40), st.integers(2, 4), st.floats(1, 4), st.integers(0, 10**6))
+def test_w_moves_by_the_sum_of_what_the_shards_did(dim, K, sigma, seed):
+    random = np.random.RandomState(seed)
+    w = random.randn(dim)
+    models = [np.where(random.rand(dim) < 0.3, random.randn(dim), w) for _ in range(K)]
+    expected = w + sum((u - w) / sigma for u in models)
+    places = move(w, [changed(u, w) for u in models], sigma)
+    np.testing.assert_allclose(w, expected, atol=1e-12)
+    assert places is None or set(places.tolist()) <= set(range(dim))
