@@ -252,7 +252,9 @@ def test_the_relaxed_program_is_solved_and_rounded(monkeypatch):
     np.testing.assert_array_equal(combine.relaxed_slots(outputs), combine.order_slots(outputs))
 
 
-@pytest.mark.parametrize("kind", ["binary", "multiclass", "chain", "chain, start and stop", "python"])
+@pytest.mark.parametrize(
+    "kind", ["binary", "multiclass", "chain", "chain, start and stop", "python"]
+)
 def test_the_sum_of_true_features(kind):
     data = python_example(3) if kind == "python" else example(kind)
     problem = as_kernel_problem(data.problem)
@@ -264,9 +266,7 @@ def test_the_sum_of_true_features(kind):
         "multiclass": lambda x, y: np.outer(x, np.arange(3) == y).ravel(),
         "python": lambda x, y: chain_features(x, y, 3),
     }.get(kind, lambda x, y: chain_features(x, y, 3, kind != "chain"))
-    expected = sum(
-        c * features(x, y) for c, x, y in zip(data.weight, data.X, data.Y, strict=True)
-    )
+    expected = sum(c * features(x, y) for c, x, y in zip(data.weight, data.X, data.Y, strict=True))
     np.testing.assert_allclose(total, expected, atol=1e-12)
 
 
@@ -285,7 +285,9 @@ def test_python_problems_get_other_cuts_through_their_oracle():
     problem = PythonMulticlass(1 - np.eye(6))
     best = enumerate_optimum(*multiclass_planes(X, y, 1 - np.eye(6), False), C=1.0).primal
     runs = [
-        train(problem, X, list(y), C=1.0, tol=1e-3, solver=mm.OneSlack(cache=0, step=1.0, **options))
+        train(
+            problem, X, list(y), C=1.0, tol=1e-3, solver=mm.OneSlack(cache=0, step=1.0, **options)
+        )
         for options in ({}, {"m_cuts": 4})
     ]
     for run in runs:

@@ -162,8 +162,9 @@ def test_threads_find_the_same():
     case = random_chain(3, lengths=(3, 4, 2, 5, 4, 3) * 30)
     pack = case.problem.pack(case.sequences(), case.Y)
     w = np.random.RandomState(0).randn(pack.dim)
-    assert ask(case.problem, pack, w, 4, MARGIN, 0.5)[0] == (
-        ask(case.problem, pack, w, 4, MARGIN, 0.5, n_jobs=2)[0]
+    assert (
+        ask(case.problem, pack, w, 4, MARGIN, 0.5)[0]
+        == (ask(case.problem, pack, w, 4, MARGIN, 0.5, n_jobs=2)[0])
     )
 
 

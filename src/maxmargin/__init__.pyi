@@ -2,6 +2,8 @@ from . import datasets as datasets
 from . import features as features
 from . import io as io
 from . import metrics as metrics
+from .calibration import Calibrated as Calibrated
+from .calibration import calibrate as calibrate
 from .check import check_problem as check_problem
 from .errors import DataError as DataError
 from .errors import MaxMarginError as MaxMarginError

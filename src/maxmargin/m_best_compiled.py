@@ -48,7 +48,9 @@ def multiclass_ask(pack, w, mode, diversity, m, order, outputs, score, trail, sc
 
 @njit(cache=True, nogil=True)
 def multiclass_measure(pack, v, m, order, outputs, margin, scratch):
-    return measure_outputs(multiclass.loss, multiclass.delta, pack, v, m, order, outputs, margin, scratch)
+    return measure_outputs(
+        multiclass.loss, multiclass.delta, pack, v, m, order, outputs, margin, scratch
+    )
 
 
 @njit(cache=True, nogil=True)

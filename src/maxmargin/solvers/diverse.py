@@ -115,9 +115,7 @@ class DiverseCuts:
         """
         used = model.beta[1:][model.beta[1:] > 0]
         share = float(np.median(used)) if len(used) else 1.0 / self.asker.m
-        return Outputs(
-            self.asker, self.task.mode, model.w, first, model.N * share, self.task.n
-        )
+        return Outputs(self.asker, self.task.mode, model.w, first, model.N * share, self.task.n)
 
     def learn(self, model: Bundle) -> None:
         """Tell an automatic strength what weight the QP gave to the planes made with it."""
