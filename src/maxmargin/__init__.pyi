@@ -5,6 +5,8 @@ from . import kernels as kernels
 from . import metrics as metrics
 from .backends.files import Files as Files
 from .backends.ray import Ray as Ray
+from .calibration import Calibrated as Calibrated
+from .calibration import calibrate as calibrate
 from .check import check_problem as check_problem
 from .checkpoint import Checkpoint as Checkpoint
 from .errors import CheckpointError as CheckpointError

@@ -212,6 +212,20 @@ def predict(
         bool,
         typer.Option("--no-labels", rich_help_panel=CHAINS, help="No column of DATA holds labels."),
     ] = False,
+    m_best: Annotated[
+        int | None,
+        typer.Option(
+            "--m-best", metavar="M", help="Write the M best outputs of each example with scores."
+        ),
+    ] = None,
+    diversity: Annotated[
+        float | None,
+        typer.Option(
+            rich_help_panel=CHAINS,
+            show_default="0",
+            help="With --m-best: reward for each label that differs from the outputs before.",
+        ),
+    ] = None,
 ) -> None:
     """Predict one label a line, in the order of DATA.
 
@@ -220,10 +234,21 @@ def predict(
     For CoNLL files the output is the columns of DATA, then the predicted label, with a blank line
     between sequences: if the true label is the last column, conlleval reads it. DATA may lack the
     column of the labels: a file with one column fewer than the training file has none.
-    """
-    from .commands import predict_labels
 
-    predict_labels(model, data, out, scores, unlabelled)
+    With **--m-best M** a line has up to M pairs of a label and its score, best first. For chains
+    each sequence is written up to M times, as CRF++ does: a line **# RANK SCORE**, from rank 0 on,
+    its lines with the labels of this rank, and a blank line.
+    """
+    from .commands import predict_labels, predict_several
+
+    if m_best is None:
+        if diversity is not None:
+            raise typer.BadParameter("is for --m-best", param_hint="--diversity")
+        predict_labels(model, data, out, scores, unlabelled)
+        return
+    if scores:
+        raise typer.BadParameter("--m-best writes scores anyway", param_hint="--scores")
+    predict_several(model, data, out, unlabelled, m_best, diversity)
 
 
 @app.command()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,25 @@ def predict_chain(estimator: ChainSVC, data: str, out: str, unlabelled: bool) ->
         write_lines_atomic(out, (str(label) for labels in predicted for label in labels))
     else:
         write_lines_atomic(out, conll_lines(tagged.table, predicted))
+
+
+def predict_chain_m_best(
+    estimator: ChainSVC, data: str, out: str, unlabelled: bool, m: int, diversity: float
+) -> None:
+    """Write each sequence once for each of its outputs, below a line of rank and score."""
+    tagged = read_new(data, estimator, unlabelled)
+    found = estimator.predict_m_best(tagged.X, m, diversity)
+    rows: Any = [[()] * len(one[0][0]) for one in found] if tagged.table is None else tagged.table
+    write_lines_atomic(out, _ranked_lines(rows, found))
+
+
+def _ranked_lines(rows: Any, found: list[list[tuple[Any, float]]]) -> Iterator[str]:
+    for tokens, outputs in zip(rows, found, strict=True):
+        for rank, (labels, score) in enumerate(outputs):
+            yield f"# {rank} {score}"
+            for token, label in zip(tokens, labels, strict=True):
+                yield " ".join((*token, str(label)))
+            yield ""
 
 
 def evaluate_chain(estimator: ChainSVC, data: str) -> SequenceEvaluation:

@@ -17,6 +17,7 @@ from ..explain import explain
 from ..io import read_examples, write_lines_atomic
 from ..io.models import load, summary
 from ..io.svmlight import Examples
+from ..m_best import check_diversity, check_m
 from ..objective import check_positive
 from ..report.certificate import bound, certificate, verdict
 from ..report.confusion import plot_confusion
@@ -31,6 +32,7 @@ from .chain import (
     find_suspects,
     fit_chain,
     predict_chain,
+    predict_chain_m_best,
     read_chain_data,
 )
 from .chain_show import print_sequence_evaluation, print_suspects, suspects_json
@@ -132,6 +134,28 @@ def predict_labels(model: Path, data: str, out: str, scores: bool, unlabelled: b
     rows = estimator.decision_function(X).reshape(len(labels), -1).tolist()
     lines = ("\t".join(map(str, (label, *row))) for label, row in zip(labels, rows, strict=True))
     write_lines_atomic(out, lines)
+
+
+def predict_several(
+    model: Path, data: str, out: str, unlabelled: bool, m: int, diversity: float | None
+) -> None:
+    """Write several outputs of each example, with their scores."""
+    check_m(m)
+    check_diversity(0.0 if diversity is None else diversity)
+    if out != "-":
+        check_output(Path(out), data)
+        check_output(Path(out), str(model))
+    estimator = load(model)
+    check_predict(estimator, model, False, unlabelled)
+    if isinstance(estimator, ChainSVC):
+        predict_chain_m_best(estimator, data, out, unlabelled, m, diversity or 0.0)
+        return
+    if diversity is not None:
+        check_is_chain(estimator, model, "--diversity")
+    found = estimator.predict_m_best(_read(data, estimator).X, m)
+    write_lines_atomic(
+        out, ("\t".join(f"{label}\t{score}" for label, score in row) for row in found)
+    )
 
 
 def evaluate_model(model: Path, data: str, as_json: bool, plot: Path | None) -> None:

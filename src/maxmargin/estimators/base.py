@@ -7,6 +7,7 @@ import warnings
 from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
@@ -15,6 +16,7 @@ from ..backends.files import Files, predict_file
 from ..backends.sources import find_paths
 from ..checkpoint import as_checkpoint
 from ..errors import DataError
+from ..m_best import check_diversity, check_m
 from ..result import Result
 from ..training import train
 from .warm import Memory, check_width, join, join_weights
@@ -123,6 +125,40 @@ class _SVC(BaseEstimator):
             return [predict_file(*job, alone) for job in jobs]
         return self.backend.map(predict_file, jobs, alone)
 
+    def predict_m_best(
+        self, X: Any, m: int = 5, diversity: float = 0.0
+    ) -> list[list[tuple[Any, float]]]:
+        """Up to m different outputs of each example with their scores ``<w, phi>``, best first.
+
+        Parameters
+        ----------
+        X : as for ``predict``
+        m : int
+            An example with fewer outputs gets them all.
+        diversity : float
+            0 for the m best. Otherwise each next output is the best new one of score plus
+            ``diversity`` times the number of labels in which it differs from each one before it;
+            the scores are still plain ones. Classes all differ alike: no effect on them.
+
+        Returns
+        -------
+        list of lists of ``(output, score)``
+            The first output is that of ``predict``.
+        """
+        check_m(m)
+        check_diversity(diversity)
+        return self._m_best(X, m, diversity)
+
+    def confidence(self, X: Any) -> np.ndarray:
+        """By how much the best output of each example beats the second best, in units of score.
+
+        Infinite where there is only one output. ``mm.calibrate`` turns it into probabilities.
+        """
+        return np.array([margin_of(found) for found in self._m_best(X, 2, 0.0)], float)
+
+    def _m_best(self, X: Any, m: int, diversity: float) -> list[list[tuple[Any, float]]]:
+        raise NotImplementedError
+
     def save(self, path: str | Path) -> None:
         """Write the model to a file that ``mm.load`` reads; never half of it."""
         from ..io.models import save_model
@@ -156,3 +192,8 @@ class _SVC(BaseEstimator):
 
         check_is_fitted(self)
         report_estimator(path, self, X, Y, test, n)
+
+
+def margin_of(found: list[tuple[Any, float]]) -> float:
+    """The difference of the two best scores."""
+    return found[0][1] - found[1][1] if len(found) > 1 else float("inf")

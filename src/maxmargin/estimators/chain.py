@@ -15,6 +15,7 @@ from ..explain import Explanation, explain, largest_slacks
 from ..features import Extractor
 from ..kernels.estimators import fit_kernel, forget_kernel, scored_sequences
 from ..kernels.functions import is_linear
+from ..m_best import predict_m_best
 from ..problems.chain import Chain
 from ..sequences import Sequences
 from ..shard import predict_labels
@@ -245,6 +246,18 @@ class ChainSVC(_SVC):
         flat = [names[k] for k in labels.tolist()]
         ends = tokens.offsets.tolist()
         return [flat[lo:hi] for lo, hi in pairwise(ends)]
+
+    def _m_best(self, X: Any, m: int, diversity: float) -> list[list[tuple[Any, float]]]:
+        tokens = self._tokens(X)
+        _, found = predict_m_best(
+            self._problem(), tokens, self._w(), m, diversity, self.n_jobs or 1
+        )
+        names, ends = self.classes_.tolist(), tokens.offsets.tolist()
+        flat = [[names[k] for k in labels.tolist()] for labels in found.labels]
+        return [
+            [(flat[r][lo:hi], float(found.score[i, r])) for r in range(found.count[i])]
+            for i, (lo, hi) in enumerate(pairwise(ends))
+        ]
 
     def score(self, X: Any, Y: Any, sample_weight: Any = None) -> float:
         """The part of the tokens whose label is right."""

@@ -102,6 +102,19 @@ class _LinearSVC(ClassifierMixin, _SVC):
         best = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return self.classes_[best]
 
+    def _m_best(self, X: Any, m: int, diversity: float) -> list[list[tuple[Any, float]]]:
+        """Classes by their scores; of two classes the scores are half the decision, up and down."""
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            scores = np.column_stack([-0.5 * scores, 0.5 * scores])
+        order = np.argsort(-scores, axis=1, kind="stable")[:, :m]
+        best = np.take_along_axis(scores, order, axis=1).tolist()
+        labels = self.classes_.tolist()
+        return [
+            [(labels[k], score) for k, score in zip(row, values, strict=True)]
+            for row, values in zip(order.tolist(), best, strict=True)
+        ]
+
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The part of the rows whose label is predicted."""
         truth = as_label_array(y)

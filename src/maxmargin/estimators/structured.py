@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ..m_best import predict_m_best
 from ..problem import as_kernel_problem
 from ..shard import predict_labels
 from ..training import check_examples
@@ -100,6 +101,20 @@ class StructuredSVC(_SVC):
             return self.backend.predict(problem, X, self.coef_)
         pack = problem.pack(X)
         return problem.unpack(pack, predict_labels(problem, pack, self.coef_, self.n_jobs or 1))
+
+    def _m_best(self, X: Any, m: int, diversity: float) -> list[list[tuple[Any, float]]]:
+        """By the problem's own m-best decoder, or else approximately through its ``decode``.
+
+        Scores of a ``KernelProblem`` without the kernel ``m_best`` are differences from the best.
+        """
+        check_is_fitted(self)
+        problem = as_kernel_problem(self.problem)
+        pack, found = predict_m_best(problem, X, self.coef_, m, diversity, self.n_jobs or 1)
+        outputs = [problem.unpack(pack, labels) for labels in found.labels]
+        return [
+            [(outputs[r][i], float(found.score[i, r])) for r in range(found.count[i])]
+            for i in range(pack.n)
+        ]
 
     def score(self, X: Any, Y: Any, sample_weight: Any = None) -> float:
         """Minus the average loss of the predictions: 0 is perfect."""
