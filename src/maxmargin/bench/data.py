@@ -17,6 +17,7 @@ VARIABLE = "MAXMARGIN_DATA"
 
 #: The files of a data set in its directory, where these are not the one ``<name>.npz``.
 FILES = {
+    "adult": ("a8a.train.txt.gz", "a8a.test.txt.gz"),
     "bc2gm": ("train.tsv.gz", "split_7500_5000.npz"),
     "brown_pos": ("train.txt.gz", "test.txt.gz"),
     "conll2000": ("train.txt.gz", "test.txt.gz"),

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
 #: The files that define experiments.
 MODULES = (
-    "auto", "cache", "chunking", "covertype", "improvements", "scaling", "sdm_scaling", "sdm_sgd",
-    "sdm_tables", "steps", "tagging",
+    "auto", "cache", "chunking", "covertype", "improvements", "kernel_chains", "kernel_checkers",
+    "kernel_figures", "kernel_improvements", "scaling", "sdm_scaling", "sdm_sgd", "sdm_tables",
+    "steps", "tagging",
 )  # fmt: skip
 
 _EXPERIMENTS: dict[str, Experiment] = {}
