@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 #: The files that define experiments.
 MODULES = (
-    "auto", "cache", "chunking", "covertype", "improvements", "scaling", "sdm_scaling", "sdm_sgd",
-    "sdm_tables", "steps", "tagging",
+    "auto", "cache", "cfg", "cfg_accuracy", "cfg_scaling", "cfg_speed", "chunking", "covertype",
+    "improvements", "scaling", "sdm_scaling", "sdm_sgd", "sdm_tables", "steps", "tagging",
 )  # fmt: skip
 
 _EXPERIMENTS: dict[str, Experiment] = {}
