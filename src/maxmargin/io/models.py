@@ -15,15 +15,16 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelFileError
-from ..estimators import BinarySVC, ChainSVC, MulticlassSVC, StructuredSVC
+from ..estimators import CFGSVC, BinarySVC, ChainSVC, MulticlassSVC, StructuredSVC
 from ..result import Record
+from .cfg_models import cfg_summary, decode_cfg, encode_cfg
 from .chain_models import chain_summary, decode_chain, encode_chain, storable_template
 from .label_json import labels_from_json, labels_to_json
 from .model import read_container, write_container
 from .model_values import decode_parameters, decode_result, encode_parameter, encode_result, plain
 
 ESTIMATORS: dict[str, Any] = {
-    cls.__name__: cls for cls in (BinarySVC, ChainSVC, MulticlassSVC, StructuredSVC)
+    cls.__name__: cls for cls in (BinarySVC, CFGSVC, ChainSVC, MulticlassSVC, StructuredSVC)
 }
 
 #: Fitted attributes that are arrays of numbers, and those that are labels.
@@ -35,7 +36,7 @@ def save_model(estimator: Any, path: Any) -> None:
 
     Parameters
     ----------
-    estimator : BinarySVC, MulticlassSVC, ChainSVC or StructuredSVC
+    estimator : BinarySVC, MulticlassSVC, ChainSVC, CFGSVC or StructuredSVC
         Fitted. Of a StructuredSVC everything but its problem is stored.
     path : str or path
 
@@ -53,6 +54,8 @@ def save_model(estimator: Any, path: Any) -> None:
     if isinstance(estimator, ChainSVC):
         meta["chain"] = encode_chain(estimator, arrays)
         parameters["template"] = storable_template(estimator)
+    elif isinstance(estimator, CFGSVC):
+        meta["cfg"] = encode_cfg(estimator, arrays)
     else:
         arrays |= {key: getattr(estimator, key) for key in _ARRAYS if hasattr(estimator, key)}
     problem = parameters.pop("problem", None)
@@ -82,7 +85,7 @@ def load(path: Any, problem: Any = None) -> Any:
 
     Returns
     -------
-    BinarySVC, MulticlassSVC, ChainSVC or StructuredSVC
+    BinarySVC, MulticlassSVC, ChainSVC, CFGSVC or StructuredSVC
         Its predictions are those of the stored one, bit for bit.
 
     Raises
@@ -111,15 +114,15 @@ def summary(path: Any) -> dict[str, Any]:
     -------
     dict
         "estimator", "problem" (None if built in), "parameters", "classes", "n_features" and
-        "n_weights" (for a chain those that are not zero), all of JSON types, and the "result"; and
-        "chain", what more there is to say of one.
+        "n_weights" (for a chain and a parser those that are not zero), all of JSON types, and the
+        "result"; and "chain" or "cfg", what more there is to say of one.
     """
     meta, arrays = read_container(path)
     with _blaming(path):
         _estimator_class(meta)
         parameters = decode_parameters(meta, arrays)
-        chain = "chain" in meta
-        weights = arrays["weights" if chain else "coef_"].ravel()
+        chain, cfg = "chain" in meta, "cfg" in meta
+        weights = arrays["weights" if chain or cfg else "coef_"].ravel()
         result = decode_result(meta["result"], arrays["history"], weights)
         classes = labels_from_json(meta["fitted"].get("classes_"))
         return {
@@ -128,9 +131,10 @@ def summary(path: Any) -> dict[str, Any]:
             "parameters": {key: plain(value) for key, value in parameters.items()},
             "classes": None if classes is None else [plain(label) for label in classes.tolist()],
             "n_features": meta["fitted"].get("n_features_in_"),
-            "n_weights": int(np.count_nonzero(weights)) if chain else weights.size,
+            "n_weights": int(np.count_nonzero(weights)) if chain or cfg else weights.size,
             "result": result,
             **({"chain": chain_summary(meta["chain"])} if chain else {}),
+            **({"cfg": cfg_summary(meta["cfg"], arrays)} if cfg else {}),
         }
 
 
@@ -180,6 +184,8 @@ def _set_weights(estimator: Any, meta: dict[str, Any], arrays: dict[str, np.ndar
     """Give the estimator its fitted arrays; returns w."""
     if isinstance(estimator, ChainSVC):
         return decode_chain(estimator, meta["chain"], arrays)
+    if isinstance(estimator, CFGSVC):
+        return decode_cfg(estimator, meta["cfg"], arrays)
     for key in _ARRAYS:
         if key in arrays:
             setattr(estimator, key, arrays[key])
