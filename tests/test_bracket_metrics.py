@@ -146,6 +146,9 @@ def test_the_interval_is_that_of_a_plain_bootstrap():
     expected = np.quantile(sums, [0.05, 0.95])
     assert np.allclose([low, high], expected, atol=0.01)
     assert low < evaluation.f1 < high
+    assert evaluation.difference(evaluation) == (0, 0)
+    low, high = BracketEvaluation.of([SHE] * 60, [SHE] * 60).difference(evaluation, 0.9, 4000)
+    assert np.allclose([1 - high, 1 - low], expected, atol=0.01)
     assert evaluation.interval(seed=3) == evaluation.interval(seed=3)
 
 

@@ -21,9 +21,11 @@ FILES = {
     "bc2gm": ("train.tsv.gz", "split_7500_5000.npz"),
     "brown_pos": ("train.txt.gz", "test.txt.gz"),
     "conll2000": ("train.txt.gz", "test.txt.gz"),
+    "gum_cfg": ("le15.unary.train.txt.gz", "le15.unary.test.txt.gz"),
     "jnlpba": ("Genia4ERtask1.iob2.gz", "Genia4EReval1.iob2.gz"),
     "rcv1_ccat_small": ("train.txt.gz", "test.txt.gz"),
     "reuters_r8": ("r8.npz",),
+    "wsj_cfg": ("le15.unary.train.txt.gz", "le15.unary.test.txt.gz"),
     "wsj_pos": ("train.txt.gz", "test.txt.gz"),
 }
 

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import chain_app, kernel_options, svm_struct
+from . import cfg_app, chain_app, kernel_options, svm_struct
 from .chain_app import CHAINS, Json, Model
 from .guard import GuardedGroup, checkpoint_option
 
@@ -32,6 +32,7 @@ class Structure(StrEnum):
     binary = "binary"
     multiclass = "multiclass"
     chain = "chain"
+    cfg = "cfg"
 
 
 class Rescaling(StrEnum):
@@ -51,8 +52,8 @@ Data = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="Examples in svmlight format, or for chains in CoNLL's or SVM-HMM's; plain or gzip; - "
-        "is standard input.",
+        help="Examples in svmlight format, for chains in CoNLL's or SVM-HMM's, for grammars trees "
+        "in brackets; plain or gzip; - is standard input.",
     ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only warnings and errors.")]
@@ -102,7 +103,10 @@ def train(
     C: Annotated[
         float | None,
         typer.Option(
-            "--C", "-C", help="Weight of the sum of the losses.", show_default="1; for chains 0.1"
+            "--C",
+            "-C",
+            help="Weight of the sum of the losses.",
+            show_default="1; for chains and trees 0.1",
         ),
     ] = None,
     solver: Annotated[
@@ -157,11 +161,15 @@ def train(
     transitions: chain_app.TransitionsOption = None,
     start_stop: chain_app.StartStopOption = False,
     loss: chain_app.LossOption = None,
+    features: cfg_app.FeaturesOption = None,
+    given: cfg_app.InputOption = None,
+    functions: cfg_app.FunctionsOption = False,
+    horizontal: cfg_app.HorizontalOption = None,
 ) -> None:
     """Train a model and write it to a file.
 
     **train chain** labels the tokens of sequences, from columns of text (CoNLL) or from numbered
-    features (SVM-HMM).
+    features (SVM-HMM). **train cfg** makes a parser of trees in brackets.
 
     When a limit or Ctrl-C ends training early, the best model so far is written, with a warning
     that tells how far from the optimum it can be, and the exit code is 0. Lines with a
@@ -185,9 +193,20 @@ def train(
         "verbose": int(not quiet),
         **kernel_options.read(kernel, gamma, degree, coef0, n_basis),
     }
-    own = chain_app.structure_options(
-        structure.value, C, intercept, form, template, label, transitions, start_stop, loss
-    )
+    if structure is Structure.cfg:
+        chains = {
+            "--format": form, "--template": template, "--label": label,
+            "--transitions": transitions, "--start-stop": start_stop or None,
+            "--intercept": intercept or None, "--class-weight": parameters.pop("class_weight"),
+        }  # fmt: skip
+        own = cfg_app.structure_options(
+            C, loss, features, given, functions, horizontal, refused=chains
+        )
+    else:
+        cfg_app.refuse(structure.value, features, given, functions, horizontal)
+        own = chain_app.structure_options(
+            structure.value, C, intercept, form, template, label, transitions, start_stop, loss
+        )
     source = own.pop("source")
     train_model(
         structure.value, data, model, parameters | own, plot, quiet, report=report, test=test,
@@ -226,6 +245,8 @@ def predict(
             help="With --m-best: reward for each label that differs from the outputs before.",
         ),
     ] = None,
+    draw: cfg_app.DrawOption = False,
+    svg: cfg_app.SvgOption = None,
 ) -> None:
     """Predict one label a line, in the order of DATA.
 
@@ -234,6 +255,9 @@ def predict(
     For CoNLL files the output is the columns of DATA, then the predicted label, with a blank line
     between sequences: if the true label is the last column, conlleval reads it. DATA may lack the
     column of the labels: a file with one column fewer than the training file has none.
+
+    For a parser DATA are plain sentences, one a line with blanks between words (word/TAG if it was
+    trained with --input tagged), or trees, whose words are parsed. The output is one tree a line.
 
     With **--m-best M** a line has up to M pairs of a label and its score, best first. For chains
     each sequence is written up to M times, as CRF++ does: a line **# RANK SCORE**, from rank 0 on,
@@ -244,10 +268,12 @@ def predict(
     if m_best is None:
         if diversity is not None:
             raise typer.BadParameter("is for --m-best", param_hint="--diversity")
-        predict_labels(model, data, out, scores, unlabelled)
+        predict_labels(model, data, out, scores, unlabelled, draw, svg)
         return
     if scores:
         raise typer.BadParameter("--m-best writes scores anyway", param_hint="--scores")
+    if draw or svg is not None:
+        raise typer.BadParameter("draws the best tree: no --m-best", param_hint="--draw/--svg")
     predict_several(model, data, out, unlabelled, m_best, diversity)
 
 
@@ -258,13 +284,16 @@ def evaluate(
     as_json: Json = False,
     plot: Annotated[
         Path | None,
-        typer.Option(help="Draw which label is taken for which: a .png, .svg or .pdf file."),
+        typer.Option(
+            help="Draw which label is taken for which: a .png, .svg or .pdf file; of a parser the "
+            "trees with most errors: a .svg file."
+        ),
     ] = None,
 ) -> None:
     """Compare predictions with the targets in DATA.
 
     Labels that training has not seen count as errors. For tags such as B-NP, entities are counted
-    as conlleval does.
+    as conlleval does; constituents of trees as evalb does.
     """
     from .commands import evaluate_model
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import DataError, MaxMarginError
-from ..estimators import ChainSVC
+from ..estimators import CFGSVC, ChainSVC
 from ..features import Template
 from ..io import conll_lines, write_lines_atomic
 from ..io.sources import display_name
@@ -158,9 +158,10 @@ def check_is_chain(estimator: Any, model: Path, what: str) -> None:
 
 def check_predict(estimator: Any, model: Path, scores: bool, unlabelled: bool) -> None:
     """Refuse options that the model has no use for."""
-    if isinstance(estimator, ChainSVC) and scores:
+    if isinstance(estimator, ChainSVC | CFGSVC) and scores:
         raise MaxMarginError(
-            f"{model}: is a ChainSVC, which has no score of each class: no --scores"
+            f"{model}: is a {type(estimator).__name__}, which has no score of each class: no "
+            "--scores"
         )
     if unlabelled:
         check_is_chain(estimator, model, "--no-labels")

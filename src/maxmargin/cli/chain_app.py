@@ -28,9 +28,10 @@ class Transitions(StrEnum):
 
 
 class Loss(StrEnum):
-    """What an error in a sequence costs."""
+    """What an error in a sequence or a tree costs."""
 
     hamming = "hamming"
+    bracket = "bracket"
     zero_one = "zero-one"
 
 
@@ -74,8 +75,9 @@ LossOption = Annotated[
     Loss | None,
     typer.Option(
         rich_help_panel=CHAINS,
-        show_default="hamming",
-        help="Count wrong labels, or sequences with any.",
+        show_default="hamming; for trees bracket",
+        help="Count wrong labels (hamming), wrong constituents (bracket, for trees), or outputs "
+        "with any error.",
     ),
 ]
 
@@ -108,6 +110,8 @@ def structure_options(
         "--loss": loss,
     }
     if chain:
+        if loss is Loss.bracket:
+            raise typer.BadParameter("constituents are for 'train cfg'", param_hint="--loss")
         given = {"--intercept": intercept or None}
     for name, value in given.items():
         if value is not None:

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ..errors import DataError
-from ..estimators import BinarySVC, ChainSVC, MulticlassSVC
+from ..estimators import CFGSVC, BinarySVC, ChainSVC, MulticlassSVC
 from ..explain import explain
 from ..io import read_examples, write_lines_atomic
 from ..io.models import load, summary
@@ -23,6 +23,15 @@ from ..report.certificate import bound, certificate, verdict
 from ..report.confusion import plot_confusion
 from ..solvers import get_solver
 from ..training import check_stop
+from .cfg import (
+    check_cfg,
+    check_drawing,
+    evaluate_cfg,
+    fit_cfg,
+    predict_cfg,
+    read_cfg_data,
+)
+from .cfg_show import draw_worst, explain_cfg, print_bracket_evaluation, print_rules
 from .chain import (
     check_chain,
     check_is_chain,
@@ -56,6 +65,7 @@ def train_model(
     label: int | None = None,
     report: Path | None = None,
     test: str | None = None,
+    functions: bool = False,
 ) -> None:
     """Train and write; everything that can be refused is refused before the data are read."""
     check_output(model, data)
@@ -73,6 +83,10 @@ def train_model(
             examples = read_chain_data(data, parameters, form, label)
             size = f"{len(examples.X):,} sequences, {examples.n_tokens:,} tokens"
             estimator = fit_chain(examples, parameters)
+        elif structure == "cfg":
+            check_cfg(parameters)
+            examples, size = read_cfg_data(data, functions)
+            estimator = fit_cfg(examples, parameters, functions)
         else:
             examples = read_examples(data)
             _check_training_data(structure, data, examples)
@@ -116,13 +130,25 @@ def _check_training_data(structure: str, data: str, examples: Examples) -> None:
         raise DataError(f"has {n_classes} classes: use 'maxmargin train multiclass'", path=data)
 
 
-def predict_labels(model: Path, data: str, out: str, scores: bool, unlabelled: bool) -> None:
+def predict_labels(
+    model: Path,
+    data: str,
+    out: str,
+    scores: bool,
+    unlabelled: bool,
+    draw: bool = False,
+    svg: Path | None = None,
+) -> None:
     """Write a line for each example: its label, then its scores if they are wanted."""
     if out != "-":
         check_output(Path(out), data)
         check_output(Path(out), str(model))
     estimator = load(model)
     check_predict(estimator, model, scores, unlabelled)
+    check_drawing(estimator, model, data, draw, svg)
+    if isinstance(estimator, CFGSVC):
+        predict_cfg(estimator, data, out, draw, svg)
+        return
     if isinstance(estimator, ChainSVC):
         predict_chain(estimator, data, out, unlabelled)
         return
@@ -160,8 +186,18 @@ def predict_several(
 
 def evaluate_model(model: Path, data: str, as_json: bool, plot: Path | None) -> None:
     """Print how well the predictions agree with the targets."""
-    check_picture(plot, data)
     estimator = load(model)
+    if isinstance(estimator, CFGSVC):
+        check_drawing(estimator, model, data, svg=plot)
+        trees = evaluate_cfg(estimator, data)
+        if as_json:
+            _print_json(trees.evaluation.to_dict())
+        else:
+            print_bracket_evaluation(trees.evaluation)
+        if plot is not None:
+            draw_worst(trees, plot)
+        return
+    check_picture(plot, data)
     if isinstance(estimator, ChainSVC):
         found = evaluate_chain(estimator, data)
         if as_json:
@@ -186,6 +222,10 @@ def explain_model(model: Path, n: int, as_json: bool) -> None:
     estimator = load(model)
     if hasattr(estimator, "dual_coef_"):
         raise DataError("has a kernel, so its features have no weights to show", path=str(model))
+    if isinstance(estimator, CFGSVC):
+        content = explain_cfg(estimator, n)
+        _print_json(content) if as_json else print_rules(content)
+        return
     if not hasattr(estimator, "feature_names_in_") and not getattr(
         estimator, "feature_names_", None
     ):

@@ -65,11 +65,14 @@ def print_training(
 ) -> None:
     """The end of ``train``: ``size`` says what the data were, ``seconds`` is the time of all."""
     console = Console()
-    d, k = estimator.n_features_in_, len(estimator.classes_)
-    classes = "labels" if hasattr(estimator, "transition_") else "classes"
-    console.print(
-        f"[bold]{type(estimator).__name__}[/bold] on {size}, {d:,} features, {k:,} {classes}"
-    )
+    if hasattr(estimator, "grammar_"):
+        from .cfg_show import describe
+
+        content = describe(estimator)
+    else:
+        classes = "labels" if hasattr(estimator, "transition_") else "classes"
+        content = f"{estimator.n_features_in_:,} features, {len(estimator.classes_):,} {classes}"
+    console.print(f"[bold]{type(estimator).__name__}[/bold] on {size}, {content}")
     console.print(pairs_table(result_rows(estimator.result_)))
     console.print(Text(certificate))
     console.print(Text(f"Wrote {' and '.join(written)} after {duration(seconds)}.", style="green"))
@@ -162,6 +165,11 @@ def print_info(path: str, content: dict[str, Any], certificate: str) -> None:
         from .chain_show import chain_rows
 
         rows += chain_rows(content)
+        more = " that are not zero"
+    if "cfg" in content:
+        from .cfg_show import cfg_rows
+
+        rows += cfg_rows(content)
         more = " that are not zero"
     if "kernel" in content:
         rows.append(("kernel", content["kernel"]["text"]))

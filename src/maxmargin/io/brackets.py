@@ -217,7 +217,7 @@ def _joiner(traces: bool, functions: bool) -> Callable[[str, list[Tree]], Tree]:
     return join
 
 
-def read_sentences(path: Any) -> list[list[str]]:
+def read_sentences(path: Any, tagged: bool = False) -> list[list[Any]]:
     """Read plain sentences, one a line, words and punctuation separated by blanks.
 
     Empty lines are left out. Brackets are escaped as in trees: ``(`` becomes ``-LRB-``.
@@ -226,24 +226,38 @@ def read_sentences(path: Any) -> list[list[str]]:
     ----------
     path : str, path or binary file object
         As for `read_trees`.
+    tagged : bool
+        Whether a token is a word, a slash and its tag, as in ``dog/NN``.
 
     Returns
     -------
-    list of lists of str
+    list of lists of str, or of pairs (word, tag)
 
     Raises
     ------
     DataError
-        If the file cannot be read or has no words.
+        If the file cannot be read, has no words, or a word has no tag.
     """
     name = display_name(path)
     with open_source(path) as stream:
         text = _decode(stream.read(), name)
-    lines = ([escape(word) for word in _BLANK.split(line) if word] for line in text.split("\n"))
-    sentences = [words for words in lines if words]
+    sentences: list[list[Any]] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        words: list[Any] = [escape(word) for word in _BLANK.split(line) if word]
+        if tagged:
+            words = [_split_tag(word, name, number) for word in words]
+        if words:
+            sentences.append(words)
     if not sentences:
         raise DataError("holds no sentences; write one a line, words separated by blanks", name)
     return sentences
+
+
+def _split_tag(token: str, name: str, line: int) -> tuple[str, str]:
+    word, _, tag = token.rpartition("/")
+    if not word or not tag:
+        raise DataError(f"{token!r} is no word with its tag; write it as in dog/NN", name, line)
+    return word, tag
 
 
 def tree_lines(trees: Iterable[Any]) -> Iterator[str]:

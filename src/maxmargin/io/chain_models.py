@@ -21,7 +21,7 @@ _SPAN = 256
 #: With more non-zero weights than this part, places would take more room than the zeros.
 _DENSE = 2 / 3
 
-WEIGHTS, PLACES, NAMES, LENGTHS = "weights", "weights.at", "names", "names.lengths"
+WEIGHTS, PLACES, NAMES = "weights", "weights.at", "names"
 CLASS_WEIGHT = "class_weight"
 
 
@@ -36,12 +36,12 @@ def encode_chain(estimator: Any, arrays: dict[str, np.ndarray]) -> dict[str, Any
         the model was trained on, if any.
     """
     if not hasattr(estimator, "dual_coef_"):  # else the weights are those of a kernel
-        _encode_weights(estimator._w(), arrays)
+        encode_weights(estimator._w(), arrays)
     if estimator.class_weight_ is not None:
         arrays[CLASS_WEIGHT] = estimator.class_weight_
     reader = estimator._reader
     if reader is not None:
-        _encode_names(reader.names_, arrays)
+        encode_names(reader.names_, arrays)
     text = _template_text(reader)
     return {
         "reader": None if reader is None else "names" if text is None else "template",
@@ -89,7 +89,7 @@ def decode_chain(
     if type(d) is not int or d < 0 or (names is not None and len(names) != d):
         raise ValueError(f"{d!r} is not the number of features")
     size = d * K + K * K + (2 * K if estimator.start_stop else 0)
-    w = np.zeros(0) if kernel else _decode_weights(arrays, size)
+    w = np.zeros(0) if kernel else decode_weights(arrays, size)
     if not kernel:
         estimator._set_weights(w)
     estimator.class_weight_ = arrays.get(CLASS_WEIGHT)
@@ -97,7 +97,8 @@ def decode_chain(
     return w
 
 
-def _encode_weights(w: np.ndarray, arrays: dict[str, np.ndarray]) -> None:
+def encode_weights(w: np.ndarray, arrays: dict[str, np.ndarray]) -> None:
+    """The weights that are not zero with their places, or all."""
     keep = w.view(np.uint64) != 0  # by its bits, -0.0 is not zero: what comes back is the same
     if np.count_nonzero(keep) > _DENSE * len(w):
         arrays[WEIGHTS] = w
@@ -108,7 +109,8 @@ def _encode_weights(w: np.ndarray, arrays: dict[str, np.ndarray]) -> None:
     arrays[PLACES] = at.astype(np.uint32 if len(w) < 2**32 else np.uint64)
 
 
-def _decode_weights(arrays: dict[str, np.ndarray], size: int) -> np.ndarray:
+def decode_weights(arrays: dict[str, np.ndarray], size: int) -> np.ndarray:
+    """All weights."""
     values = np.asarray(arrays[WEIGHTS], np.float64)
     if values.ndim != 1:
         raise ValueError(f"the weights have shape {values.shape}")
@@ -126,16 +128,17 @@ def _decode_weights(arrays: dict[str, np.ndarray], size: int) -> np.ndarray:
     return w
 
 
-def _encode_names(names: list[str], arrays: dict[str, np.ndarray]) -> None:
+def encode_names(names: list[str], arrays: dict[str, np.ndarray], key: str = NAMES) -> None:
     """All names end to end in UTF-8, and how many characters each has."""
     text = "".join(names)
     # A str of Python may hold halves of surrogate pairs, which plain UTF-8 refuses.
-    arrays[NAMES] = np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8)
-    arrays[LENGTHS] = np.fromiter(map(len, names), np.uint32, len(names))
+    arrays[key] = np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8)
+    arrays[f"{key}.lengths"] = np.fromiter(map(len, names), np.uint32, len(names))
 
 
-def _decode_names(arrays: dict[str, np.ndarray]) -> list[str]:
-    content, lengths = arrays[NAMES], arrays[LENGTHS]
+def decode_names(arrays: dict[str, np.ndarray], key: str = NAMES) -> list[str]:
+    """The names again."""
+    content, lengths = arrays[key], arrays[f"{key}.lengths"]
     if content.dtype != np.uint8 or lengths.dtype.kind != "u" or content.ndim != 1:
         raise ValueError("the names of features are not in the form they are written in")
     text = content.tobytes().decode("utf-8", "surrogatepass")
@@ -150,9 +153,9 @@ def _decode_reader(meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> Any:
         case None:
             return None
         case "names":
-            vocabulary = reader = Vocabulary(_decode_names(arrays))
+            vocabulary = reader = Vocabulary(decode_names(arrays))
         case "template" if isinstance(meta["template"], str):
-            reader = Extractor.from_names(meta["template"], _decode_names(arrays))
+            reader = Extractor.from_names(meta["template"], decode_names(arrays))
             vocabulary = reader.vocabulary_
         case other:
             raise ValueError(f"{other!r} is no reader of tokens")

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelFileError
-from ..estimators import BinarySVC, ChainSVC, MulticlassSVC, StructuredSVC
+from ..estimators import CFGSVC, BinarySVC, ChainSVC, MulticlassSVC, StructuredSVC
 from ..result import Record
+from .cfg_models import cfg_summary, decode_cfg, encode_cfg
 from .chain_models import chain_summary, decode_chain, encode_chain, storable_template
 from .kernel_models import decode_kernel, encode_kernel, kernel_summary
 from .label_json import labels_from_json, labels_to_json
@@ -24,7 +25,7 @@ from .model import read_container, write_container
 from .model_values import decode_parameters, decode_result, encode_parameter, encode_result, plain
 
 ESTIMATORS: dict[str, Any] = {
-    cls.__name__: cls for cls in (BinarySVC, ChainSVC, MulticlassSVC, StructuredSVC)
+    cls.__name__: cls for cls in (BinarySVC, CFGSVC, ChainSVC, MulticlassSVC, StructuredSVC)
 }
 
 #: Fitted attributes that are arrays of numbers, and those that are labels.
@@ -42,7 +43,7 @@ def save_model(estimator: Any, path: Any) -> None:
 
     Parameters
     ----------
-    estimator : BinarySVC, MulticlassSVC, ChainSVC or StructuredSVC
+    estimator : BinarySVC, MulticlassSVC, ChainSVC, CFGSVC or StructuredSVC
         Fitted. Of a StructuredSVC everything but its problem is stored.
     path : str or path
 
@@ -63,6 +64,8 @@ def save_model(estimator: Any, path: Any) -> None:
     if isinstance(estimator, ChainSVC):
         meta["chain"] = encode_chain(estimator, arrays)
         parameters["template"] = storable_template(estimator)
+    elif isinstance(estimator, CFGSVC):
+        meta["cfg"] = encode_cfg(estimator, arrays)
     else:
         arrays |= {key: getattr(estimator, key) for key in _ARRAYS if hasattr(estimator, key)}
     problem = parameters.pop("problem", None)
@@ -93,7 +96,7 @@ def load(path: Any, problem: Any = None) -> Any:
 
     Returns
     -------
-    BinarySVC, MulticlassSVC, ChainSVC or StructuredSVC
+    BinarySVC, MulticlassSVC, ChainSVC, CFGSVC or StructuredSVC
         Its predictions are those of the stored one, bit for bit.
 
     Raises
@@ -122,15 +125,15 @@ def summary(path: Any) -> dict[str, Any]:
     -------
     dict
         "estimator", "problem" (None if built in), "parameters", "classes", "n_features" and
-        "n_weights" (for a chain those that are not zero), all of JSON types, and the "result"; and
-        "chain" and "kernel", what more there is to say of these.
+        "n_weights" (for a chain and a parser those that are not zero), all of JSON types, and the
+        "result"; and "chain", "cfg" and "kernel", what more there is to say of these.
     """
     meta, arrays = read_container(path)
     with _blaming(path):
         _estimator_class(meta)
         parameters = decode_parameters(meta, arrays)
-        chain = "chain" in meta
-        weights = arrays[WEIGHT_ARRAYS[chain, "kernel" in meta]].ravel()
+        chain, cfg = "chain" in meta, "cfg" in meta
+        weights = arrays[WEIGHT_ARRAYS[chain or cfg, "kernel" in meta]].ravel()
         result = decode_result(meta["result"], arrays["history"], weights)
         classes = labels_from_json(meta["fitted"].get("classes_"))
         return {
@@ -139,10 +142,11 @@ def summary(path: Any) -> dict[str, Any]:
             "parameters": {key: plain(value) for key, value in parameters.items()},
             "classes": None if classes is None else [plain(label) for label in classes.tolist()],
             "n_features": meta["fitted"].get("n_features_in_"),
-            "n_weights": int(np.count_nonzero(weights)) if chain else weights.size,
+            "n_weights": int(np.count_nonzero(weights)) if chain or cfg else weights.size,
             "result": result,
             **({"chain": chain_summary(meta["chain"])} if chain else {}),
             **({"kernel": kernel_summary(meta["kernel"])} if "kernel" in meta else {}),
+            **({"cfg": cfg_summary(meta["cfg"], arrays)} if cfg else {}),
         }
 
 
@@ -195,6 +199,8 @@ def _set_weights(estimator: Any, meta: dict[str, Any], arrays: dict[str, np.ndar
     if isinstance(estimator, ChainSVC):
         w = decode_chain(estimator, meta["chain"], arrays, "kernel" in meta)
         return decode_kernel(estimator, meta["kernel"], arrays) if "kernel" in meta else w
+    if isinstance(estimator, CFGSVC):
+        return decode_cfg(estimator, meta["cfg"], arrays)
     if "kernel" in meta:
         estimator.intercept_ = arrays["intercept_"]
         return decode_kernel(estimator, meta["kernel"], arrays)
