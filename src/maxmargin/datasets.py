@@ -6,6 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from .sentences import make_conll, write_conll
+
+__all__ = ["load_digits_split", "make_conll", "make_multiclass", "write_conll"]
+
 
 def load_digits_split() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Scikit-learn's 1797 handwritten digits, scaled to [0, 1], in a fixed stratified split.

@@ -1,0 +1,33 @@
+"""The solvers on the same problem: all are certified, so their curves can be compared."""
+
+import warnings
+
+from matplotlib.figure import Figure
+from sklearn.exceptions import ConvergenceWarning
+
+import maxmargin as mm
+from maxmargin.bench.figures import clean, log_scale, style
+
+X, _, y, _ = mm.datasets.load_digits_split()
+
+curves = {}
+for name in ("sdm", "one-slack", "bcfw", "n-slack", "subgradient"):
+    clf = mm.MulticlassSVC(C=0.1, tol=1e-3, solver=name, max_time=3.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the slow ones are stopped
+        result = clf.fit(X, y).result_
+    curves[name] = [(r.n_oracle, r.gap) for r in result.history if r.gap < 1e6]
+    print(
+        f"{name:12} {result.status.name:10} primal {result.primal:.3f}, dual {result.dual:.3f}, "
+        f"{result.n_oracle:,} oracle calls"
+    )
+
+figure = Figure(figsize=(8, 4.4), layout="constrained")
+axes = figure.subplots()
+for number, (name, points) in enumerate(curves.items()):
+    axes.plot(*zip(*points, strict=True), label=name, **style(number, markersize=3))
+log_scale(axes, "x")
+log_scale(axes, "y")
+clean(axes, "Digits, C = 0.1: the gap closes", "oracle calls", "duality gap")
+axes.legend(frameon=False, fontsize=9)
+figure.savefig("solvers.png", dpi=130)

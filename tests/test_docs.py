@@ -1,0 +1,113 @@
+"""What the documentation shows must run as it stands there, and do what it says."""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+EXAMPLES = ROOT / "examples"
+
+#: Blocks of these pages need files that only their readers have.
+NEED_FILES = {"svm_struct.md"}
+
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+
+
+def blocks(page):
+    return BLOCK.findall(page.read_text(encoding="utf8"))
+
+
+def squeeze(text):
+    return re.sub(r"[ \t]+", " ", text)
+
+
+@pytest.fixture
+def shell(tmp_path):
+    """Run a command in an empty directory, with this Python and the commands beside it."""
+    beside = Path(sys.executable).parent
+    environment = os.environ | {
+        "PATH": f"{beside}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "200", "NO_COLOR": "1",
+        "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]),
+    }  # fmt: skip
+
+    def run(command):
+        done = subprocess.run(
+            ["bash", "-ec", command], cwd=tmp_path, capture_output=True, text=True, env=environment
+        )
+        assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+        return done.stdout
+
+    return run
+
+
+def test_the_tutorial_word_for_word(shell, tmp_path):
+    """Commands run in order; what follows as text must be what they printed."""
+    printed = ""
+    kinds = []
+    for kind, block in blocks(DOCS / "tutorial.md"):
+        kinds.append(kind)
+        if kind == "sh":
+            printed = squeeze(shell(block))
+        elif kind == "python":
+            (tmp_path / "block.py").write_text(block)
+            assert "0.995" in shell(f"{sys.executable} block.py")
+        else:
+            for line in block.splitlines():
+                assert squeeze(line).strip() in printed, line
+    assert kinds.count("sh") >= 6 and kinds.count("text") >= 4
+    assert (tmp_path / "report.html").stat().st_size < 3_000_000
+    # The sentences whose labels were made wrong are the ones that are found.
+    assert "2881" in shell("maxmargin suspects tagger.mm train.txt -n 5")
+
+
+PAGES = sorted(page for page in DOCS.glob("*.md") if page.name not in {"tutorial.md", *NEED_FILES})
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_python_blocks_of_pages_run(page, tmp_path, monkeypatch):
+    """One page is one program: later blocks may use what earlier ones defined."""
+    parts = [block for kind, block in blocks(page) if kind == "python"]
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "page"}
+    for number, block in enumerate(parts):
+        exec(compile(block, f"{page.name}, block {number}", "exec"), names)
+
+
+def test_pages_and_the_list_of_them_agree():
+    listed = re.findall(r":\s+([\w/]+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE)
+    for name in listed:
+        assert name.startswith("gallery/") or (DOCS / name).exists(), name
+    assert {"index.md", "tutorial.md", "reproduction.md"} <= set(listed)
+
+
+def test_links_between_pages_exist():
+    for page in DOCS.glob("*.md"):
+        for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf8")):
+            if not target.startswith("gallery/"):
+                assert (DOCS / target).exists(), f"{page.name}: {target}"
+
+
+@pytest.mark.parametrize(
+    "name", sorted(path.name for path in EXAMPLES.glob("*.py") if "speed" not in path.name)
+)
+def test_examples_run(name, shell, tmp_path):
+    source = (EXAMPLES / name).read_text(encoding="utf8")
+    assert ast.get_docstring(ast.parse(source))
+    assert shell(f"{sys.executable} {EXAMPLES / name}").strip()
+    if ".png" in source:
+        pictures = list(tmp_path.glob("*.png"))
+        assert pictures and all(picture.stat().st_size > 3000 for picture in pictures)
+
+
+def test_the_speed_of_kernels_is_measured(shell):
+    printed = shell(f"{sys.executable} {EXAMPLES / 'matching_speed.py'} 30 2")
+    primals = [float(value) for value in re.findall(r"primal ([\d.]+)", printed)]
+    # Both reach the same optimum, each within its tolerance tol * C * n = 0.03.
+    assert len(primals) == 2 and abs(primals[0] - primals[1]) <= 0.03
+    assert re.search(r"^ratio: \d+", printed, re.MULTILINE)
