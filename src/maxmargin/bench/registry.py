@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 #: The files that define experiments.
 MODULES = (
-    "auto", "binary_table", "cache", "cfg", "cfg_accuracy", "cfg_scaling", "cfg_speed", "chunking",
-    "covertype", "improvements", "kernel_chains", "kernel_checkers", "kernel_figures",
-    "kernel_improvements", "scaling", "sdm_scaling", "sdm_sgd", "sdm_tables", "slack_limits",
-    "slack_scaling", "slack_table", "steps", "tagging",
+    "auto", "binary_table", "c_path", "cache", "cfg", "cfg_accuracy", "cfg_scaling", "cfg_speed",
+    "chunking", "covertype", "improvements", "kernel_chains", "kernel_checkers", "kernel_figures",
+    "kernel_improvements", "kill_resume", "scaling", "sdm_scaling", "sdm_sgd", "sdm_tables",
+    "slack_limits", "slack_scaling", "slack_table", "steps", "tagging", "threads",
 )  # fmt: skip
 
 _EXPERIMENTS: dict[str, Experiment] = {}

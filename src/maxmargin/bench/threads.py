@@ -1,0 +1,134 @@
+"""Two threads against one: how much faster, and that the result is the same to the last bit."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .display import Column, count, ratio, seconds
+from .figures import clean, legend, style
+from .registry import Verdict, experiment
+from .runs import run_values, train_chain
+from .session import side_by_side
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from .sequences import Tagged
+    from .session import Group, Session
+
+JOBS = (1, 2)
+SOLVERS = ("sdm", "one-slack", "n-slack", "bcfw")
+
+#: Task: C, tol, and sentences of a quick run. The last one is synthetic: chains of many labels,
+#: where the oracle is nearly all the work.
+TASKS = {"chunking": (0.1, 0.05, 300), "POS": (0.1, 0.05, 300), "300 labels": (0.05, 0.1, 60)}
+
+#: At least so many times faster with two threads: of oracle-bound work, and of all.
+BOUND, NEVER_SLOWER = 1.8, 0.97
+
+
+@experiment(
+    "threads",
+    title="Two threads against one, to the same gap",
+    claim="The weights are equal to the last bit; where the oracle is nearly all the work (chains "
+    "of 300 labels) two threads are at least 1.8 times as fast, and nowhere slower than one.",
+    data=("conll2000",),
+)
+def run(session: Session) -> Verdict:
+    """Every task and solver with one thread and with two."""
+    grid = {
+        (task, solver): [measure(session, task, solver, n_jobs) for n_jobs in JOBS]
+        for task in TASKS
+        for solver in SOLVERS
+    }
+    show(session, grid)
+    session.draw(lambda figure: paint(figure, grid))
+    return judge(grid)
+
+
+def measure(session: Session, task: str, solver: str, n_jobs: int) -> Group:
+    """Train to ``tol``; BLAS stays on one thread in any case."""
+    C, tol, few = TASKS[task]
+    n = few if session.quick else (600 if task == "300 labels" else None)
+    limit = 20.0 if session.quick else 300.0
+
+    def once(seed: int) -> dict[str, Any]:
+        data = many_labels(n or 0) if task == "300 labels" else session.tagged(task, n)
+        result = train_chain(
+            data, C=C, tol=tol, solver=solver, n_jobs=n_jobs, max_iter=200, max_time=limit
+        )
+        digest = hashlib.sha256(np.ascontiguousarray(result.w).tobytes()).hexdigest()[:16]
+        return {**run_values(result), "weights": digest}
+
+    config = {"task": task, "solver": solver, "n": n, "threads": n_jobs, "tol": tol, "cap": limit}
+    return session.measure(config, once)
+
+
+def many_labels(n: int, K: int = 300, length: int = 15) -> Tagged:
+    """Noisy sentences of K labels, each label with a word of its own and one that others share."""
+    from scipy import sparse
+
+    from ..sequences import Sequences
+    from .sequences import Tagged
+
+    random = np.random.default_rng(0)
+    y = random.integers(K, size=(2 * n, length)).astype(np.int16)
+    flat = y.ravel()
+    right = random.random(len(flat)) < 0.8
+    words = np.where(right, flat, random.integers(K, size=len(flat)))
+    columns = np.column_stack([words, K + flat // 10])
+    start = np.arange(len(flat) + 1) * 2
+    matrix = sparse.csr_array((np.ones(2 * len(flat)), columns.ravel(), start))
+    X = Sequences(matrix, np.arange(2 * n + 1) * length)
+    labels = [str(k) for k in range(K)]
+    return Tagged(X[:n], list(y[:n]), X[n:], y[n:].ravel(), labels, 0.0)
+
+
+def gain(groups: list[Group]) -> float:
+    """How many times faster two threads are."""
+    return groups[0].median("time") / groups[1].median("time")
+
+
+def show(session: Session, grid: dict[tuple[str, str], list[Group]]) -> None:
+    """One row a task and solver."""
+    columns = [
+        Column("task", "task"),
+        Column("solver", "solver"),
+        Column("iterations 1", "iterations", count, "converged 1"),
+        *(Column(f"time {jobs}", f"s, {jobs} threads", seconds) for jobs in JOBS),
+    ]
+    rows = [side_by_side(groups, "threads") for groups in grid.values()]
+    session.table(rows, columns, "solver's seconds to the same gap; > where time was up")
+
+
+def judge(grid: dict[tuple[str, str], list[Group]]) -> Verdict:
+    """The same weights always; the gains that are claimed."""
+    gains = {key: gain(groups) for key, groups in grid.items()}
+    finished = {key: all(g.every("converged") for g in groups) for key, groups in grid.items()}
+    same = all(
+        len({values["weights"] for group in groups for values in group.values}) == 1
+        for key, groups in grid.items()
+        if finished[key]
+    )
+    bound = min(value for (task, _), value in gains.items() if task == "300 labels")
+    numbers = "; ".join(f"{task}, {solver} {ratio(v)}" for (task, solver), v in gains.items())
+    passed = same and bound >= BOUND and min(gains.values()) >= NEVER_SLOWER
+    equal = "equal to the last bit" if same else "NOT equal"
+    return Verdict(passed, f"weights {equal}\ntwo threads against one: {numbers}")
+
+
+def paint(figure: Figure, grid: dict[tuple[str, str], list[Group]]) -> None:
+    """A group of bars for each task."""
+    axes = figure.subplots()
+    width = 0.8 / len(SOLVERS)
+    for number, solver in enumerate(SOLVERS):
+        places = [t + (number - (len(SOLVERS) - 1) / 2) * width for t in range(len(TASKS))]
+        heights = [gain(grid[task, solver]) for task in TASKS]
+        axes.bar(places, heights, 0.9 * width, color=style(number)["color"], label=solver)
+    axes.axhline(1.0, color="#555555", linewidth=1)
+    axes.set_xticks(range(len(TASKS)), list(TASKS))
+    clean(axes, "higher is better; 2 is all that two threads can give", "", "times faster")
+    legend(figure, axes, columns=len(SOLVERS))
