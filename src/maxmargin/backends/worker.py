@@ -132,6 +132,7 @@ class Worker:
         if first or self.attempts is None:
             self.attempts = self.maker.attempts(self.w)
             self.cut: Cut | None = None
+        assert self.attempts is not None
         self.cut = next(self.attempts, self.cut)
         assert self.cut is not None
         return Vector.of(self.cut.g), self.cut.loss, self.cut.hinge, self.cut.complete
@@ -215,7 +216,7 @@ class Worker:
         )
 
     def sum_duals(self) -> tuple[Vector, float]:
-        """This shard's part of w(alpha), and of the losses in D."""
+        """The shard's part of w(alpha), and of the losses in D."""
         w = np.zeros(self.shard.pack.dim)
         self.shard.sum_duals(self.C, self.task.mode, self.state.duals, w)
         return Vector.of(w), sets.dual_loss(self.task, self.state)
