@@ -141,15 +141,15 @@ def actors() -> list[str]:
 def main(folder: str, solver: str) -> None:
     """Pack first, so that peaks are those of training; then train, and print the peaks."""
     from ..backends.files import FileData, Files
-    from ..backends.ray import Ray
+    from ..backends.ray import Ray, connect, import_ray
     from ..problems.chain import Chain
     from ..training import train
 
     backend = Ray(num_shards=WORKERS, init={"num_cpus": WORKERS, "object_store_memory": 10**8})
+    connect(import_ray(), backend)  # once for all steps; it ends with this process
     files = Files(f"{folder}/part-*.npz", cache=f"{folder}/cache")
     data = FileData(files, backend)
-    for source in data.sources(Chain(LABELS), WORKERS):
-        backend.map(pack, [(source, data.plan)])
+    backend.map(pack, [(s,) for s in data.sources(Chain(LABELS), WORKERS)], data.plan)
     sampler = Sampler()
     sampler.start()
     start = time.perf_counter()
