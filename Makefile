@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-cluster lint types stamp bench clean
+.PHONY: demo test test-cluster lint types bench clean
 
 demo: .venv/base
 	$(BIN)/maxmargin demo
@@ -20,10 +20,6 @@ lint: .venv/test
 
 types: .venv/test
 	$(BIN)/basedpyright --level error
-
-# After a change to a kernel: the compiled code on disk must not outlive its sources.
-stamp: .venv/test
-	$(BIN)/python tools/stamp.py
 
 # DATA is the directory of the data sets: make bench DATA=../data
 bench: .venv/test

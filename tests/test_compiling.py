@@ -1,14 +1,10 @@
 """What is loaded, compiled and kept on disk."""
 
-import importlib.util
+import os
 import subprocess
 import sys
-from pathlib import Path
 
-import maxmargin
-from maxmargin import compiled
-
-ROOT = Path(maxmargin.__file__).parent
+from maxmargin.compiled_cache import MARK, clean, kernel_hash
 
 
 def run(code, *arguments):
@@ -57,9 +53,27 @@ def test_the_second_process_compiles_nothing():
     assert (hits, misses) == (14, 0)
 
 
-def test_compiled_code_is_stamped_with_its_sources():
-    path = ROOT.parent.parent / "tools" / "stamp.py"
-    spec = importlib.util.spec_from_file_location("stamp", path)
-    stamp = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(stamp)
-    assert stamp.source_hash() == compiled.SOURCES, "run: make stamp"
+def test_code_of_other_sources_is_deleted(tmp_path):
+    stale = [tmp_path / name for name in ("compiled.old-1.py311.nbi", "compiled.old-1.1.nbc")]
+    (tmp_path / "loops.cpython-311.pyc").write_bytes(b"kept")
+    for wanted, survives in (("first", False), ("first", True), ("second", False)):
+        for path in stale:
+            path.write_bytes(b"an index that names a type which is gone")
+        clean(tmp_path, wanted)
+        assert [path.exists() for path in stale] == [survives, survives]
+    assert (tmp_path / "loops.cpython-311.pyc").exists()
+
+
+def test_an_index_that_cannot_be_read_does_no_harm(tmp_path):
+    """As an upgrade leaves it, when a type that compiled code names has moved."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    code = "import maxmargin as mm; mm.BinarySVC(solver='one-slack').fit([[0.0], [1.0]], [0, 1])"
+    command = [sys.executable, "-c", code]
+    subprocess.run(command, env=environment, check=True, capture_output=True)
+    mark, *more = tmp_path.rglob(MARK)
+    assert not more
+    mark.write_text("another version")
+    for index in mark.parent.glob("*.nbi"):
+        index.write_bytes(index.read_bytes()[:-20])
+    subprocess.run(command, env=environment, check=True, capture_output=True)
+    assert mark.read_text() == kernel_hash()

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from . import ascent, loops
 from .ascent import UNWRITTEN
+from .compiled_cache import delete_outdated
 from .linalg import sparse_dot
 from .problem import Kernels
 
@@ -36,6 +37,7 @@ def bind(kernels: Kernels) -> Loops:
     """The fastest loops there are for these kernels."""
     from numba.core.dispatcher import Dispatcher
 
+    delete_outdated()
     functions = [f for f in vars(kernels).values() if f is not None]
     if not all(isinstance(f, Dispatcher) for f in functions):
         return interpret(kernels)

@@ -227,6 +227,40 @@ def sparse_axpy(scale, idx, val, nnz, w):
 
 
 @njit(cache=True, nogil=True)
+def sparse_fill(idx, value, w):
+    """w[idx] = value."""
+    for e in range(len(idx)):
+        w[idx[e]] = value
+
+
+@njit(cache=True, nogil=True)
+def count_nonzeros(g):
+    """How many entries are not zero."""
+    nnz = 0
+    for j in range(len(g)):
+        nnz += g[j] != 0.0
+    return nnz
+
+
+@njit(cache=True, nogil=True)
+def take_nonzeros(g, scale, idx, val):
+    """Move the non-zeros of g, times ``scale``, to idx and val; g is zero afterwards."""
+    nnz = 0
+    for j in range(len(g)):
+        if g[j] != 0.0:
+            idx[nnz], val[nnz] = j, scale * g[j]
+            nnz += 1
+            g[j] = 0.0
+
+
+@njit(cache=True, nogil=True)
+def go_towards(start, end, part, out):
+    """out = start + part * (end - start), in one go through memory."""
+    for j in range(len(out)):
+        out[j] = start[j] + part * (end[j] - start[j])
+
+
+@njit(cache=True, nogil=True)
 def blend(average, w, part):
     """average += part * (w - average), in one go through memory."""
     for j in range(len(w)):

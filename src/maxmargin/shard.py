@@ -19,8 +19,9 @@ import numpy as np
 
 from .ascent import EMPTY, Block, Duals, Rule, Visits, ascend_block
 from .bind import Loops, bind
-from .linalg import blend, sparse_axpy, sparse_dot
+from .linalg import blend, go_towards
 from .loops import Cache
+from .planes import Plane, warm_up_planes
 from .problem import PREDICT, KernelProblem, Pack
 
 #: Multiplier of the hash of indices: the golden ratio of 2^32, odd.
@@ -61,6 +62,7 @@ class Shard:
         self.n_jobs = n_threads(n_jobs) if self.loops.compiled else 1
         self.everyone = np.arange(self.n)
         self.scratch = (np.empty(pack.width, np.uint64), np.empty(pack.width))
+        self._sum: np.ndarray | None = None
         self.n_oracle = 0
         self.check: Callable[[], None] = _nothing
         self._chunk = 64
@@ -128,16 +130,35 @@ class Shard:
 
         All examples by default; of others than those of ``order`` the value is not set.
         """
-        g, value = np.zeros(self.pack.dim), np.empty(self.n)
-        collect = self.loops.collect
+        g = np.zeros(self.pack.dim)
+        loss, value = self._collect(w, mode, labels, self.everyone if order is None else order, g)
+        return g, loss, value
+
+    def _collect(
+        self, w: np.ndarray, mode: int, labels: np.ndarray, order: np.ndarray, g: np.ndarray
+    ) -> tuple[float, np.ndarray]:
+        collect, value = self.loops.collect, np.empty(self.n)
         parts: list[float] = []
         self._run(
             lambda part: parts.append(
                 collect(self.pack, w, mode, part, labels, g, value, self.scratch)
             ),
-            self.everyone if order is None else order,
+            order,
         )
-        return g, float(sum(parts)), value
+        return float(sum(parts)), value
+
+    def cut(
+        self, w: np.ndarray, mode: int, labels: np.ndarray, scale: float
+    ) -> tuple[Plane, float, np.ndarray]:
+        """As ``collect`` of all examples, but g as a plane, times ``scale``."""
+        # Until it is empty again nobody else may have it: an interruption leaves it half full.
+        g, self._sum = self._sum, None
+        if g is None:
+            g = np.zeros(self.pack.dim)
+        loss, value = self._collect(w, mode, labels, self.everyone, g)
+        plane = Plane.take(g, scale)
+        self._sum = g
+        return plane, loss, value
 
     def recall(
         self, w: np.ndarray, mode: int, cache: Cache, now: int, labels: np.ndarray
@@ -265,9 +286,8 @@ class Shard:
 def warm_up_vectors() -> None:
     """Compile (or load) what solvers themselves do with w and with planes."""
     blend(np.zeros(1), np.zeros(1), 0.0)
-    nothing, index = np.zeros(1), np.zeros(1, np.int32)
-    sparse_dot(index, nothing, 0, nothing)
-    sparse_axpy(0.0, index, nothing, 0, nothing)
+    go_towards(np.zeros(1), np.zeros(1), 0.0, np.zeros(1))
+    warm_up_planes()
 
 
 def predict_labels(

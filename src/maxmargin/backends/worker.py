@@ -127,7 +127,7 @@ class Worker:
         self.maker = self.solver.cut_maker(self.task)
         self.attempts: Iterator[Cut] | None = None
 
-    def next_cut(self, first: bool) -> tuple[Vector, float, float, bool]:
+    def next_cut(self, first: bool) -> Cut:
         """The next attempt at a cut at w, of these examples alone; the first for who is new."""
         if first or self.attempts is None:
             self.attempts = self.maker.attempts(self.w)
@@ -135,7 +135,7 @@ class Worker:
         assert self.attempts is not None
         self.cut = next(self.attempts, self.cut)
         assert self.cut is not None
-        return Vector.of(self.cut.g), self.cut.loss, self.cut.hinge, self.cut.complete
+        return self.cut
 
     # Subgradient
 

@@ -17,10 +17,13 @@ VARIABLE = "MAXMARGIN_DATA"
 
 #: The files of a data set in its directory, where these are not the one ``<name>.npz``.
 FILES = {
+    "adult": ("a8a.train.txt.gz", "a8a.test.txt.gz"),
     "bc2gm": ("train.tsv.gz", "split_7500_5000.npz"),
     "brown_pos": ("train.txt.gz", "test.txt.gz"),
     "conll2000": ("train.txt.gz", "test.txt.gz"),
     "jnlpba": ("Genia4ERtask1.iob2.gz", "Genia4EReval1.iob2.gz"),
+    "rcv1_ccat_small": ("train.txt.gz", "test.txt.gz"),
+    "reuters_r8": ("r8.npz",),
     "wsj_pos": ("train.txt.gz", "test.txt.gz"),
 }
 
@@ -79,7 +82,7 @@ def find_file(name: str, directory: Path | None, file: str | None = None) -> Pat
 @lru_cache(maxsize=4)
 def load(name: str, directory: Path | None, seed: int = 0) -> Dataset:
     """Read a data set, its training examples shuffled by ``seed``."""
-    whole = _load_digits() if name == "digits" else LOADERS[name](find_file(name, directory))
+    whole = _load_digits() if name == "digits" else LOADERS[name](*find_files(name, directory))
     order = np.random.default_rng(seed).permutation(whole.n)
     return whole._replace(X=whole.X[order], y=whole.y[order])
 
@@ -117,7 +120,7 @@ def _one_hot(kind: np.ndarray, size: int) -> Any:
     return sparse.csr_array((np.ones(n), kind.astype(np.int32), indptr), (n, size))
 
 
-def _load_news20(path: Path) -> Dataset:
+def _load_counts(path: Path) -> Dataset:
     """Word counts as tf-idf with rows of length 1; CSR."""
     from scipy import sparse
     from sklearn.feature_extraction.text import TfidfTransformer
@@ -149,9 +152,22 @@ def _load_letter(path: Path) -> Dataset:
     return Dataset(X[:n], y[:n], X[n:], y[n:])
 
 
-LOADERS: dict[str, Callable[[Path], Dataset]] = {
+def _load_svmlight(train: Path, test: Path) -> Dataset:
+    """Rows of svmlight files, the smaller label first; CSR."""
+    from ..io import read_svmlight
+
+    X, y = read_svmlight(train)
+    X_test, y_test = read_svmlight(test, n_features=X.shape[1])
+    classes, y = np.unique(y, return_inverse=True)
+    return Dataset(X, y, X_test, np.searchsorted(classes, y_test))
+
+
+LOADERS: dict[str, Callable[..., Dataset]] = {
+    "adult": _load_svmlight,
     "covertype": _load_covertype,
     "letter": _load_letter,
-    "news20": _load_news20,
+    "news20": _load_counts,
+    "rcv1_ccat_small": _load_svmlight,
+    "reuters_r8": _load_counts,
     "usps": _load_usps,
 }

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
 #: The files that define experiments.
 MODULES = (
-    "auto", "cache", "chunking", "covertype", "improvements", "ray_memory", "ray_overhead",
-    "scaling", "sdm_scaling", "sdm_sgd", "sdm_tables", "steps", "tagging",
+    "auto", "binary_table", "cache", "chunking", "covertype", "improvements", "ray_memory",
+    "ray_overhead", "scaling", "sdm_scaling", "sdm_sgd", "sdm_tables", "slack_limits",
+    "slack_scaling", "slack_table", "steps", "tagging",
 )  # fmt: skip
 
 _EXPERIMENTS: dict[str, Experiment] = {}

@@ -82,7 +82,7 @@ def measure_pair(session: Session, task: str, C: float) -> list[Group]:
     from ..solvers import SDM as Method
     from ..solvers import OneSlack
 
-    n, cap = (120, 4.0) if session.quick else (session.tagged(task).n, 300.0)
+    n, cap = (120, 4.0) if session.quick else (session.tagged(task).n, 60.0)
 
     def measure(program: str, solver: Any, target: float, repeats: int | None) -> Group:
         config = {"task": task, "n": n, "C": C, "program": program, "tol": TOL, "cap": cap}

@@ -24,7 +24,7 @@ SOLVERS: dict[str, Any] = {
 
 
 #: Below so many operations in a pass of the oracle, training is over in an instant with any solver.
-FEW_OPERATIONS = 1e6
+FEW_OPERATIONS = 1e5
 
 #: The same as a number of examples, for problems whose operations nobody has counted.
 FEW_EXAMPLES = 500
@@ -34,10 +34,10 @@ def choose(shard: Shard) -> Solver:
     """What "auto" means: it looks at counts only, so that runs repeat exactly.
 
     SDM, for it was the fastest on all sets of data that we have tried (``maxmargin bench
-    auto-choice``). Where the data are tiny, one-slack: it takes a tenth of a second more, but
-    compiles in a quarter of the time, and it has no randomness, so that a weight of 2 is exactly an
-    example given twice. It is also taken for problems in plain Python, where
-    every visit of an example is interpreted: with its caches it needs the fewest of them.
+    auto-choice``). Where the data are tiny, one-slack: it compiles in half of the time, and it has
+    no randomness, so that a weight of 2 is exactly an example given twice. It is also taken for
+    problems in plain Python, where every visit of an example is interpreted: with its caches it
+    needs the fewest of them.
     """
     if not shard.loops.compiled:
         return OneSlack()

@@ -9,46 +9,13 @@ so that losses, violations and tolerances are in units of the loss of one exampl
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from ..linalg import sparse_axpy, sparse_dot
+from ..planes import Plane
 from .qp import solve_simplex_qp
-
-#: A plane is stored sparse when fewer of its entries are non-zero than one in so many.
-SPARSE_BELOW = 3
 
 #: A plane leaves the bundle after so many QPs in which its dual was zero (paper 000, section 4).
 IDLE_QPS = 50
-
-
-class Plane(NamedTuple):
-    """A vector of length dim, dense (``where`` is None) or by its non-zeros."""
-
-    where: np.ndarray | None
-    value: np.ndarray
-
-    @classmethod
-    def of(cls, g: np.ndarray) -> Plane:
-        """Whichever form is smaller."""
-        index = np.flatnonzero(g)
-        if SPARSE_BELOW * len(index) >= len(g):
-            return cls(None, g)
-        return cls(index.astype(np.int32) if len(g) < 2**31 else index, g[index])
-
-    def dot(self, v: np.ndarray) -> float:
-        """<plane, v> of a dense v."""
-        if self.where is None:
-            return float(self.value @ v)
-        return sparse_dot(self.where, self.value, len(self.where), v)
-
-    def add_to(self, out: np.ndarray, scale: float) -> None:
-        """out += scale * plane."""
-        if self.where is None:
-            out += scale * self.value
-        else:
-            sparse_axpy(scale, self.where, self.value, len(self.where), out)
 
 
 class Bundle:
@@ -59,48 +26,55 @@ class Bundle:
 
     def __init__(self, dim: int, N: float):
         self.N = N
-        self.planes = [Plane(np.empty(0, np.int32), np.empty(0))]
+        self.planes = [Plane.nothing()]
         self.loss = np.zeros(1)
         self.gram = np.zeros((1, 1))
         self.beta = np.ones(1)
         self.idle = np.zeros(1, np.int64)
         self.w = np.zeros(dim)
         self.dual = 0.0
+        self._spread = np.zeros(dim)
 
     def __len__(self) -> int:
         return len(self.planes) - 1
 
-    def violation(self, g: np.ndarray, loss: float) -> float:
+    def violation(self, plane: Plane, loss: float) -> float:
         """By how much the cut exceeds the model at the model's own solution w."""
-        return loss - float(self.w @ g) - self.slack()
+        return loss - plane.dot(self.w) - self.slack()
 
     def slack(self) -> float:
         """xi: the value of the model at w."""
         return float((self.loss - self.N * (self.gram @ self.beta)).max())
 
-    def add(self, g: np.ndarray, loss: float) -> None:
+    def add(self, plane: Plane, loss: float) -> None:
         """Put a cut into the working set; the Gram matrix grows by one row."""
-        row = np.array([plane.dot(g) for plane in self.planes] + [float(g @ g)])
+        plane.add_to(self._spread, 1.0)
+        row = np.array([other.dot(self._spread) for other in self.planes] + [plane.norm2()])
+        plane.wipe(self._spread)
         m = len(self.planes)
         gram = np.empty((m + 1, m + 1))
         gram[:m, :m] = self.gram
         gram[m] = gram[:, m] = row
         self.gram = gram
-        self.planes.append(Plane.of(g))
+        self.planes.append(plane)
         self.loss = np.append(self.loss, loss)
         self.beta = np.append(self.beta, 0.0)
         self.idle = np.append(self.idle, 0)
 
     def solve(self, tol: float) -> None:
-        """Solve the QP to ``tol``, from the last solution; drop what has long been idle."""
+        """Solve the QP to ``tol``, from the last solution; drop what has long been idle.
+
+        ``w`` changes in place.
+        """
         self.beta = solve_simplex_qp(self.gram, self.loss, self.N, self.beta, tol)
         self.idle = np.where(self.beta > 0, 0, self.idle + 1)
         self._drop((self.idle > IDLE_QPS) & (np.arange(len(self.beta)) > 0))
-        self.w = np.zeros_like(self.w)
+        self.w.fill(0.0)
         for plane, beta in zip(self.planes, self.beta, strict=True):
             if beta > 0:
                 plane.add_to(self.w, self.N * beta)
-        self.dual = self.N * float(self.beta @ self.loss) - 0.5 * float(self.w @ self.w)
+        norm2 = self.N**2 * float(self.beta @ self.gram @ self.beta)
+        self.dual = self.N * float(self.beta @ self.loss) - 0.5 * norm2
 
     def _drop(self, out: np.ndarray) -> None:
         """Remove cuts; their duals are zero, so the solution stays."""
@@ -123,32 +97,33 @@ class LineSearch:
         self.w = np.zeros(dim)
         self.loss = 0.0
         self.dual = 0.0
-        self._new: tuple[np.ndarray, float] | None = None
+        self._new: tuple[Plane, float] | None = None
 
     def __len__(self) -> int:
         return 1
 
-    def violation(self, g: np.ndarray, loss: float) -> float:
+    def violation(self, plane: Plane, loss: float) -> float:
         """By how much the cut exceeds the aggregated one at w."""
-        return loss - float(self.w @ g) - self.slack()
+        return loss - plane.dot(self.w) - self.slack()
 
     def slack(self) -> float:
         """The value of the aggregated cut at w."""
         return self.loss - float(self.w @ self.w) / self.N
 
-    def add(self, g: np.ndarray, loss: float) -> None:
+    def add(self, plane: Plane, loss: float) -> None:
         """The cut towards which the next ``solve`` moves."""
-        self._new = (g, loss)
+        self._new = (plane, loss)
 
     def solve(self, tol: float) -> None:
         """w = (1 - step) w + step N g with the step that maximises the dual."""
         if self._new is None:
             return
-        g, loss = self._new
-        move = self.N * g - self.w
+        plane, loss = self._new
+        move = -self.w
+        plane.add_to(move, self.N)
         slope = self.N * (loss - self.loss) - float(self.w @ move)
         curvature = float(move @ move)
         step = min(1.0, slope / curvature) if slope > 0 and curvature > 0 else 0.0
-        self.w = self.w + step * move
+        self.w += step * move
         self.loss += step * (loss - self.loss)
         self.dual = self.N * self.loss - 0.5 * float(self.w @ self.w)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..loops import Cache
+from ..planes import Plane
 from .task import Task
 
 
@@ -22,7 +23,7 @@ class Cut(NamedTuple):
     ``sum_i weight_i H_i(w) / n``.
     """
 
-    g: np.ndarray
+    plane: Plane
     loss: float
     hinge: float
     complete: bool
@@ -82,14 +83,13 @@ class CutMaker:
         """Sum the planes of the present labels; keep the new ones in the caches."""
         shard, n = self.task.shard, self.task.n
         with self.task.share("planes"):
-            g, loss, value = shard.collect(w, self.task.mode, self.labels)
+            plane, loss, value = shard.cut(w, self.task.mode, self.labels, 1.0 / n)
         if self.cache is not None and asked is not None:
             with self.task.share("cache"):
                 shard.remember(self.labels, value, self.recalled, self.cache, self.now, asked)
                 self.gain[asked] = value[asked] - self.recalled[asked]
                 self.recalled = value
-        g /= n
-        return Cut(g, loss / n, float(shard.pack.weight @ value) / n, complete)
+        return Cut(plane, loss / n, float(shard.pack.weight @ value) / n, complete)
 
     def _choose(self) -> np.ndarray:
         """The examples to ask first."""

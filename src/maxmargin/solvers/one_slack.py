@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import DataError
+from ..linalg import go_towards
 from ..objective import primal
 from .bundle import Bundle, LineSearch
 from .cuts import CutMaker
@@ -90,7 +91,8 @@ class OneSlack:
             raise DataError("share needs a cache: mm.OneSlack(cache=5, share=...)")
         dim = task.shard.pack.dim
         model = Bundle(dim, task.N) if self.qp == "exact" else LineSearch(dim, task.N)
-        return OneSlackState(model, self.cut_maker(task), query=model.w, best=model.w)
+        query = model.w if self._length(task) == 1 else np.zeros(dim)
+        return OneSlackState(model, self.cut_maker(task), query, best=np.zeros(dim))
 
     def cut_maker(self, task: Task) -> CutMaker:
         """Where the cuts come from."""
@@ -99,29 +101,34 @@ class OneSlack:
     def step_once(self, task: Task, state: OneSlackState) -> tuple[np.ndarray | None, float, float]:
         """One pass of the loop in lines 3 to 9.
 
-        Returns ``(w, P(w), D)``; w is None when no complete pass was made.
+        Returns ``(w, P(w), D)``; w is None when no complete pass has found a better one.
         """
         model = state.model
         # Lines 5 to 7: the most violated outputs, from the caches if these violate enough.
         enough = max(CACHED_ENOUGH * state.violation, task.tol)
         cut, violation = None, -np.inf
         for cut in state.cuts.attempts(state.query):
-            violation = model.violation(cut.g, cut.loss)
+            violation = model.violation(cut.plane, cut.loss)
             if violation > enough:
                 break
         assert cut is not None  # the last attempt asks every oracle
         point, value = None, np.inf
         if cut.complete:
             state.violation = max(violation, 0.0)
-            point, value = state.query, primal(state.query, cut.hinge * task.n, task.C)
-            if value < state.best_primal:
-                state.best, state.best_primal = point, value
+            told = primal(state.query, cut.hinge * task.n, task.C)
+            if told < state.best_primal:
+                np.copyto(state.best, state.query)
+                state.best_primal = told
+                point, value = state.best, told
         with task.share("qp"):
-            model.add(cut.g, cut.loss)  # line 8
+            model.add(cut.plane, cut.loss)  # line 8
             # Line 4, to a precision that follows the progress.
             model.solve(QP_PRECISION * max((state.best_primal - model.dual) / task.N, task.tol))
         length = self._length(task)
-        state.query = model.w if length == 1 else state.best + length * (model.w - state.best)
+        if length == 1:
+            state.query = model.w
+        else:
+            go_towards(state.best, model.w, length, state.query)
         return point, value, model.dual
 
     def planes(self, state: OneSlackState) -> int:
