@@ -160,8 +160,9 @@ class FileSource(NamedTuple):
     targets: np.ndarray
     class_weight: np.ndarray | None
 
-    def load(self, plan: Plan) -> tuple[KernelProblem, Pack]:
+    def load(self, shared: Plan) -> tuple[KernelProblem, Pack]:
         """Map the packed shard into memory; pack it first if nobody has."""
+        plan = shared
         place = Path(self.cache) / f"shard-{digest_of([plan.key(), self.digests])}"
         if not (place / "meta.json").exists():
             write_packed(place, (read_part(path, plan) for path in self.paths), plan.n_features)

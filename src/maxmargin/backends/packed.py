@@ -11,6 +11,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -63,7 +64,8 @@ def write_packed(place: Path, parts: Iterable[Part], n_features: int) -> None:
     place.parent.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix=f".{place.name}-", dir=place.parent))
     try:
-        _write(folder, parts, n_features)
+        with ExitStack() as stack:
+            _write(folder, parts, n_features, stack)
         try:
             os.rename(folder, place)
         except OSError:  # somebody else has written the same shard
@@ -73,7 +75,8 @@ def write_packed(place: Path, parts: Iterable[Part], n_features: int) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _write(folder: Path, parts: Iterable[Part], n_features: int) -> None:
+def _write(folder: Path, parts: Iterable[Part], n_features: int, stack: ExitStack) -> None:
+    """The arrays and what must be known of them; ``stack`` closes files when something fails."""
     import scipy.sparse as sp
 
     arrays: dict[str, Growing] = {}
@@ -81,6 +84,7 @@ def _write(folder: Path, parts: Iterable[Part], n_features: int) -> None:
     def add(name: str, values: np.ndarray, dtype: Any) -> None:
         if name not in arrays:
             arrays[name] = Growing(folder / f"{name}.npy", dtype)
+            stack.callback(arrays[name].file.close)
         arrays[name].add(values)
 
     meta: dict[str, Any] = {"n_features": n_features, "dense": False, "sequences": False}
@@ -98,7 +102,7 @@ def _write(folder: Path, parts: Iterable[Part], n_features: int) -> None:
             add("indices", matrix.indices, np.int32)
             add("indptr", matrix.indptr[1:] + entries, np.int64)
             entries += matrix.nnz
-        values = matrix.reshape(-1) if dense else matrix.data
+        values: np.ndarray = np.asarray(matrix.reshape(-1) if dense else matrix.data)
         add("values", values, np.float32 if values.dtype == np.float32 else np.float64)
         add("codes", part.codes, np.int32)
         add("weight", np.ones(_n(part)) if part.weight is None else part.weight, np.float64)
@@ -125,9 +129,8 @@ def read_packed(place: Path) -> Part:
 
     def mapped(name: str) -> np.ndarray:
         path = place / f"{name}.npy"
-        header = path.stat().st_size
-        array = np.load(path, mmap_mode="r" if header > 128 else None)
-        return np.asarray(array)
+        # An empty array cannot be mapped: its file is no longer than a header.
+        return np.asarray(np.load(path, mmap_mode="r" if path.stat().st_size > 128 else None))
 
     if meta["dense"]:
         matrix: Any = mapped("values").reshape(shape)

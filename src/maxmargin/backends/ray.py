@@ -33,7 +33,11 @@ class Ray(Backend):
         CPUs of a worker: the threads that its oracles run in.
     sigma : float, optional
         sigma' of CoCoA+, from 1 to ``num_shards``: the dual methods take shorter steps when it is
-        larger. By default ``num_shards``, with which the dual can never become worse.
+        larger. By default ``num_shards``, with which the dual can never become worse. A smaller one
+        is often faster; should the dual become worse it is doubled.
+    blocks : int
+        With the dual methods workers exchange what they did to w so many times in a pass over
+        their examples. Few exchanges need many more passes, many take more time to send.
     cache : path, optional
         Where workers keep packed shards of ``mm.Files``: a directory that exists on every machine,
         or that all share.
@@ -43,7 +47,7 @@ class Ray(Backend):
     options : dict, optional
         More options of the actors, such as ``{"resources": {"big": 1}}``.
     init : dict, optional
-        Arguments of ``ray.init``, where it is called here, such as ``{"object_store_memory": 1e9}``.
+        Arguments of ``ray.init``, where it is called here: ``{"object_store_memory": 10**9}``.
     """
 
     def __init__(

@@ -57,6 +57,7 @@ class SharedCuts:
         if solver.m_cuts > 1:
             raise DataError("workers make one cut an iteration: m_cuts is for one machine")
         self.task, self.crew = task, crew_of(task)
+        self.sum = np.zeros(self.crew.pack.dim)
         begin_all(task, solver, "begin_cuts")
 
     def attempts(self, w: np.ndarray) -> Iterator[Cut]:
@@ -70,14 +71,16 @@ class SharedCuts:
             if cut.complete:
                 return
 
-    def _sum(self, cuts: list[tuple[Vector, float, float, bool]]) -> Cut:
+    def _sum(self, cuts: list[Cut]) -> Cut:
         """The workers divide by their own n; together it is the n of all."""
-        g, loss, hinge = np.zeros(self.crew.pack.dim), 0.0, 0.0
-        for part, (vector, loss_k, hinge_k, _) in zip(self.crew.parts, cuts, strict=True):
-            vector.add_to(g, part)
-            loss += part * loss_k
-            hinge += part * hinge_k
-        return Cut(Plane.take(g), loss, hinge, all(complete for *_, complete in cuts))
+        if len(cuts) == 1:
+            return cuts[0]
+        loss = hinge = 0.0
+        for part, cut in zip(self.crew.parts, cuts, strict=True):
+            cut.plane.add_to(self.sum, part)
+            loss += part * cut.loss
+            hinge += part * cut.hinge
+        return Cut(Plane.take(self.sum), loss, hinge, all(cut.complete for cut in cuts))
 
 
 @dataclass(frozen=True)

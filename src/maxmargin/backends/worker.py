@@ -127,15 +127,15 @@ class Worker:
         self.maker = self.solver.cut_maker(self.task)
         self.attempts: Iterator[Cut] | None = None
 
-    def next_cut(self, first: bool) -> tuple[Vector, float, float, bool]:
+    def next_cut(self, first: bool) -> Cut:
         """The next attempt at a cut at w, of these examples alone; the first for who is new."""
         if first or self.attempts is None:
             self.attempts = self.maker.attempts(self.w)
             self.cut: Cut | None = None
+        assert self.attempts is not None
         self.cut = next(self.attempts, self.cut)
         assert self.cut is not None
-        plane = Vector(len(self.w), *self.cut.plane)
-        return plane, self.cut.loss, self.cut.hinge, self.cut.complete
+        return self.cut
 
     # Subgradient
 
@@ -216,7 +216,7 @@ class Worker:
         )
 
     def sum_duals(self) -> tuple[Vector, float]:
-        """This shard's part of w(alpha), and of the losses in D."""
+        """The shard's part of w(alpha), and of the losses in D."""
         w = np.zeros(self.shard.pack.dim)
         self.shard.sum_duals(self.C, self.task.mode, self.state.duals, w)
         return Vector.of(w), sets.dual_loss(self.task, self.state)

@@ -136,8 +136,8 @@ class OneSlack:
             raise DataError("share needs a cache: mm.OneSlack(cache=5, share=...)")
         dim = task.shard.pack.dim
         model = Bundle(dim, task.N) if self.qp == "exact" else LineSearch(dim, task.N)
-        query = model.w if self._length(task) == 1 else np.zeros(dim)
-        return OneSlackState(model, self.cut_maker(task), query, best=np.zeros(dim))
+        state = OneSlackState(model, self.cut_maker(task), query=model.w, best=model.w)
+        return self._begin_at_model(task, state)
 
     def cut_maker(self, task: Task) -> CutMaker:
         """Where the cuts come from."""
@@ -147,9 +147,8 @@ class OneSlack:
         """From a run with another C: all its cuts are cuts of this one."""
         state.model.adapt(task.N, 1.0, QP_PRECISION * task.tol)
         state.cuts.task = task
-        state.query = state.best = state.model.w
         state.best_primal = state.violation = np.inf
-        return state
+        return self._begin_at_model(task, state)
 
     def extend(
         self, task: Task, state: OneSlackState, kept: Kept, relabel: np.ndarray | None
@@ -160,8 +159,14 @@ class OneSlack:
         fresh = self.init(task)
         fresh.model = state.model
         fresh.model.adapt(task.N, kept.total_weight / task.n, QP_PRECISION * task.tol)
-        fresh.query = fresh.best = fresh.model.w
-        return fresh
+        return self._begin_at_model(task, fresh)
+
+    def _begin_at_model(self, task: Task, state: OneSlackState) -> OneSlackState:
+        """The first cut is made at the solution of the QP, whatever the step."""
+        w = state.model.w
+        state.best = w.copy()
+        state.query = w if self._length(task) == 1 else w.copy()
+        return state
 
     def step_once(self, task: Task, state: OneSlackState) -> tuple[np.ndarray | None, float, float]:
         """One pass of the loop in lines 3 to 9.
