@@ -15,7 +15,7 @@ from .ascent import UNWRITTEN, ascend_examples, sum_duals
 from .loops import collect_planes, decode_examples, recall_planes, remember_planes
 from .problems import binary, chain, multiclass
 
-SOURCES = "45f47d28119aa8ce"
+SOURCES = "380026078c02d86e"
 
 
 @njit(nogil=True)

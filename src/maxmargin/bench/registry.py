@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 #: The files that define experiments.
 MODULES = (
-    "auto", "cache", "chunking", "covertype", "improvements", "scaling", "sdm_scaling", "sdm_sgd",
-    "sdm_tables", "steps", "tagging",
+    "auto", "cache", "chunking", "covertype", "diverse", "improvements", "scaling", "sdm_scaling",
+    "sdm_sgd", "sdm_tables", "steps", "tagging",
 )  # fmt: skip
 
 _EXPERIMENTS: dict[str, Experiment] = {}

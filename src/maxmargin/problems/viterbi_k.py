@@ -95,7 +95,7 @@ def extend(s, T, K, L, depth, t, b, best, known, score, back, heads):
         for a in range(K):
             heads[a] = 0
         for r in range(rank):
-            if r == 0 and t < L or score[state * depth + r] > -np.inf:
+            if (r == 0 and t < L) or score[state * depth + r] > -np.inf:
                 heads[int(back[state * depth + r]) // depth] += 1
         for a in range(K):
             q, before = int(heads[a]), (t - 1) * K + a
@@ -147,10 +147,10 @@ def is_new(z, L, Y, r, banned):
             return False
     if len(banned) == 0:
         return True
+    differs = False
     for t in range(L):
-        if z[t] != banned[t]:
-            return True
-    return False
+        differs = differs or z[t] != banned[t]
+    return differs
 
 
 @register_jitable

@@ -123,7 +123,7 @@ class OneSlack:
     def warm_up(self, task: Task) -> float:
         """Compile the loops over several outputs, if they are used; returns the seconds."""
         start = time.perf_counter()
-        diverse = self._diverse(task)
+        diverse = self._diverse(task, Bundle(0, 1.0))
         if diverse is not None:
             diverse.asker.warm_up(task.mode)
         return time.perf_counter() - start
@@ -134,7 +134,8 @@ class OneSlack:
             raise DataError("share needs a cache: mm.OneSlack(cache=5, share=...)")
         dim = task.shard.pack.dim
         model = Bundle(dim, task.N) if self.qp == "exact" else LineSearch(dim, task.N)
-        cuts = CutMaker(task, self.slots(task), self.share, self.select, self._diverse(task))
+        diverse = self._diverse(task, model) if isinstance(model, Bundle) else None
+        cuts = CutMaker(task, self.slots(task), self.share, self.select, diverse)
         return OneSlackState(model, cuts, query=model.w, best=model.w)
 
     def step_once(self, task: Task, state: OneSlackState) -> tuple[np.ndarray | None, float, float]:
@@ -163,11 +164,9 @@ class OneSlack:
         precision = QP_PRECISION * max((state.best_primal - model.dual) / task.N, task.tol)
         if cut.complete and state.cuts.diverse is not None:
             with task.share("diverse"):
-                state.cuts.diverse.add_planes(model, state.query, cut.g, violation, precision)
+                state.cuts.diverse.add_planes(state.query, cut.g, violation, precision)
         with task.share("qp"):
             model.solve(precision)
-        if cut.complete and state.cuts.diverse is not None:
-            state.cuts.diverse.learn(model)
         length = self._length(task)
         state.query = model.w if length == 1 else state.best + length * (model.w - state.best)
         return point, value, model.dual
@@ -176,12 +175,12 @@ class OneSlack:
         """Size of the working set."""
         return len(state.model)
 
-    def _diverse(self, task: Task) -> DiverseCuts | None:
+    def _diverse(self, task: Task, model: Bundle) -> DiverseCuts | None:
         """What makes more cuts; without a cache, outputs that make none would be asked in vain."""
         if self.m_cuts == 1 or (self.combine == "none" and not self.slots(task)):
             return None
         options = Options(int(self.m_cuts), self.combine, self.diversity, self.reuse_map)
-        return DiverseCuts(task, options)
+        return DiverseCuts(task, model, options)
 
     def _length(self, task: Task) -> float:
         """How far to go from the best point; a line search has no wild solutions to avoid."""
