@@ -141,7 +141,7 @@ def chain_case(n=3):
     case = random_chain(11, lengths=(3, 2, 3)[:n], K=3, d=2)
     outputs = outputs_of(case.problem, case.sequences(), case.Y, 4)
     asker = outputs.asker
-    psi, loss, Psi = [], [], []
+    loss, Psi = [], []
     for i in range(n):
         lo, hi = asker.shard.pack.offsets[i : i + 2]
         rows = asker.outputs.labels[4 * lo : 4 * hi].reshape(4, hi - lo)
@@ -195,7 +195,7 @@ def test_equation_14_sees_only_which_outputs_are_used(quadratic):
 
 def test_the_quadratic_part_is_concave():
     """It is minus a square, so that the relaxed program has no local maxima beside the global."""
-    outputs, Psi, *_ = chain_case(2)
+    Psi = chain_case(2)[1]
     flat = np.tile(Psi.reshape(8, -1), (3, 1))
     assert np.linalg.eigvalsh(-flat @ flat.T).max() <= 1e-9
 

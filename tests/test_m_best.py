@@ -14,6 +14,7 @@ from maxmargin.m_best_loops import differ
 from maxmargin.problem import MARGIN, PREDICT, SLACK, KernelProblem, Kernels, as_kernel_problem
 from maxmargin.problems import multiclass
 from maxmargin.problems.binary import Binary
+from maxmargin.problems.chain import Chain
 from maxmargin.problems.multiclass import Multiclass
 from maxmargin.shard import Shard
 from test_chain import CASES, random_chain
@@ -149,9 +150,6 @@ def test_binary_has_two_outputs():
 def test_an_infeasible_mask_is_ignored_as_in_prediction():
     allowed = np.zeros((4, 2), bool)
     allowed[2:] = True  # any first and last label, but no transition
-    problem = mm.ChainSVC  # noqa: F841
-    from maxmargin.problems.chain import Chain
-
     chain = Chain(2, allowed=allowed)
     pack = chain.pack([np.eye(2)])
     found, _ = ask(chain, pack, np.array([1.0, 0, 0, 2, 0, 0, 0, 0]), 4)
@@ -199,7 +197,7 @@ def test_a_python_problem_with_its_own_decoder(diversity):
 def test_the_fallback_of_a_python_problem(diversity):
     case = random_chain(2, lengths=(0, 1, 2, 3, 3))
     w = np.random.RandomState(4).randn(case.problem.pack(case.sequences()).dim)
-    pack, found = predict_m_best(as_kernel_problem(PythonChain(3)), case.X, w, 4, diversity)
+    _, found = predict_m_best(as_kernel_problem(PythonChain(3)), case.X, w, 4, diversity)
     _, built_in = predict_m_best(case.problem, case.sequences(), w, 4, diversity)
     assert found.count.tolist() == [1, 3, 4, 4, 4]
     for i, count in enumerate(found.count):
@@ -228,7 +226,7 @@ class NoKernel(KernelProblem):
 
 
 def test_the_fallback_of_a_users_kernels():
-    X, y, _, _ = small_problem(1)
+    X = small_problem(1)[0]
     w = np.random.RandomState(0).randn(12)
     _, found = predict_m_best(NoKernel(3), X, w, 5)
     scores = X @ w.reshape(4, 3)
@@ -242,7 +240,7 @@ def test_the_fallback_of_a_users_kernels():
 @pytest.mark.parametrize("mode", [MARGIN, SLACK])
 @pytest.mark.parametrize("python", [False, True])
 def test_steps_find_different_outputs_and_leave_w_alone(mode, python):
-    X, y, cost, _ = small_problem(1)
+    X, y = small_problem(1)[:2]
     problem = as_kernel_problem(PythonMulticlass(1 - np.eye(3))) if python else NoKernel(3)
     pack = problem.pack(X, y)
     w = np.random.RandomState(0).randn(12) * 0.1

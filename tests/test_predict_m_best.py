@@ -125,7 +125,7 @@ def test_probabilities_of_classes(digits, method):
     clf, X_held, y_held, X, y = digits
     calibrated = mm.calibrate(clf, X_held, y_held, method=method)
     p, right = calibrated.probability(X), clf.predict(X) == y
-    assert ((0 <= p) & (p <= 1)).all()
+    assert ((p >= 0) & (p <= 1)).all()
     assert p.mean() == pytest.approx(right.mean(), abs=0.04)
     order = np.argsort(clf.confidence(X))
     assert (np.diff(p[order]) >= -1e-12).all()  # more confident, more probable
@@ -171,7 +171,7 @@ def test_the_sigmoid_is_that_of_scikit_learn():
 
 @pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
 def test_scikit_learns_own_calibration_works(digits, method):
-    clf, X, y, X_test, y_test = digits
+    _, X, y, X_test, y_test = digits
     multi = CalibratedClassifierCV(mm.MulticlassSVC(C=0.1), method=method, cv=3).fit(X, y)
     p = multi.predict_proba(X_test)
     assert p.shape == (len(X_test), 10) and np.allclose(p.sum(axis=1), 1)

@@ -8,7 +8,8 @@ approximate: see ``m_best_loops.ask_by_steps`` for training and ``explore`` for 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -121,7 +122,8 @@ class Asker:
         self.loops.keep(self.shard.pack, self.m, order, self.outputs, cache, now)
 
 
-class MBest(NamedTuple):
+@dataclass(frozen=True)
+class MBest:
     """Outputs of packed examples: ``labels[r]`` are the flat labels of the r-th outputs.
 
     Example i has the first ``count[i]`` of them, with scores ``score[i, r]``: ``<w, phi>``, or

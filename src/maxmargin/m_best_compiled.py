@@ -12,7 +12,7 @@ from numba import njit
 from .m_best_loops import ask_m_best, keep_outputs, measure_outputs, sum_outputs
 from .problems import binary, chain, multiclass
 
-SOURCES = "45f47d28119aa8ce"
+SOURCES = "380026078c02d86e"
 
 
 @njit(cache=True, nogil=True)

@@ -125,7 +125,7 @@ class KernelProblem:
         return self.work(pack, mode)
 
     def first_scores(self, pack: Pack, w: np.ndarray, labels: np.ndarray) -> np.ndarray:
-        """``<w, phi_i(y)>`` of labels y, where there is no ``m_best``; 0: scores are differences."""
+        """``<w, phi_i(y)>`` of the best labels, if there is no ``m_best``; 0 where nobody knows."""
         return np.zeros(pack.n)
 
     def truth_features(self, pack: Pack) -> np.ndarray:

@@ -42,7 +42,7 @@ def distribute(solver: Any) -> Any:
 class SharedOneSlack(OneSlack):
     """One-slack whose cuts are made by workers."""
 
-    def cut_maker(self, task: Task) -> Any:
+    def cut_maker(self, task: Task, model: Any) -> Any:
         """Where the cuts come from."""
         own = {field.name: getattr(self, field.name) for field in fields(self)}
         return SharedCuts(task, OneSlack(**own))

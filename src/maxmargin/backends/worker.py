@@ -17,6 +17,7 @@ import numpy as np
 from ..problem import PREDICT, KernelProblem, Pack
 from ..shard import Shard
 from ..solvers import working_sets as sets
+from ..solvers.bundle import LineSearch
 from ..solvers.cuts import Cut
 from ..solvers.task import Task
 from .vectors import Vector, changed
@@ -124,7 +125,7 @@ class Worker:
 
     def begin_cuts(self) -> None:
         """Empty caches."""
-        self.maker = self.solver.cut_maker(self.task)
+        self.maker = self.solver.cut_maker(self.task, LineSearch(0, 1.0))
         self.attempts: Iterator[Cut] | None = None
 
     def next_cut(self, first: bool) -> Cut:

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 #: The files that define experiments.
 MODULES = (
     "auto", "binary_table", "c_path", "cache", "cfg", "cfg_accuracy", "cfg_scaling", "cfg_speed",
-    "chunking", "covertype", "improvements", "kernel_chains", "kernel_checkers", "kernel_figures",
-    "kernel_improvements", "kill_resume", "ray_memory", "ray_overhead", "scaling", "sdm_scaling",
-    "sdm_sgd", "sdm_tables", "slack_limits", "slack_scaling", "slack_table", "steps", "tagging",
-    "threads",
+    "chunking", "covertype", "diverse", "improvements", "kernel_chains", "kernel_checkers",
+    "kernel_figures", "kernel_improvements", "kill_resume", "ray_memory", "ray_overhead", "scaling",
+    "sdm_scaling", "sdm_sgd", "sdm_tables", "slack_limits", "slack_scaling", "slack_table", "steps",
+    "tagging", "threads",
 )  # fmt: skip
 
 _EXPERIMENTS: dict[str, Experiment] = {}

@@ -147,10 +147,10 @@ def is_new(z, L, Y, r, banned):
             return False
     if len(banned) == 0:
         return True
+    differs = False
     for t in range(L):
-        if z[t] != banned[t]:
-            return True
-    return False
+        differs = differs or z[t] != banned[t]
+    return differs
 
 
 @register_jitable

@@ -34,6 +34,7 @@ class Bundle:
         self.gram = np.zeros((1, 1))
         self.beta = np.ones(1)
         self.idle = np.zeros(1, np.int64)
+        self.number = np.zeros(1, np.int64)  # cuts are numbered in the order in which they came
         self.w = np.zeros(dim)
         self.dual = 0.0
         self._spread = np.zeros(dim)
@@ -63,6 +64,7 @@ class Bundle:
         self.loss = np.append(self.loss, loss)
         self.beta = np.append(self.beta, 0.0)
         self.idle = np.append(self.idle, 0)
+        self.number = np.append(self.number, self.number.max() + 1)
 
     def solve(self, tol: float) -> None:
         """Solve the QP to ``tol``, from the last solution; drop what has long been idle.
@@ -97,6 +99,7 @@ class Bundle:
         self.planes = [self.planes[t] for t in keep]
         self.gram = self.gram[np.ix_(keep, keep)]
         self.loss, self.beta, self.idle = self.loss[keep], self.beta[keep], self.idle[keep]
+        self.number = self.number[keep]
 
 
 class LineSearch:

@@ -1,4 +1,4 @@
-"""Several cuts an iteration (DivMCuts, paper 004): more planes from more outputs of each example."""
+"""Several cuts an iteration (DivMCuts, paper 004): more planes, from more outputs."""
 
 from __future__ import annotations
 
@@ -41,15 +41,18 @@ class DiverseCuts:
     Parameters
     ----------
     task : Task
+    model : Bundle
+        Where the planes go.
     options : Options
     """
 
     #: Not part of a checkpoint: settings, and what every iteration asks for anew.
-    scratch = ("task", "options", "asker", "labels")
+    scratch = ("task", "model", "options", "asker", "labels")
 
-    def __init__(self, task: Task, options: Options):
+    def __init__(self, task: Task, model: Bundle, options: Options):
         most = task.shard.problem.n_outputs
         self.task = task
+        self.model = model
         self.options = options
         self.asker = Asker(task.shard, options.m if most is None else min(options.m, most))
         self.labels = task.shard.new_labels()
@@ -59,73 +62,74 @@ class DiverseCuts:
             self.diversity = float(options.diversity)
         elif options.diversity == "auto" and self.asker.exact:
             self.strength = Strength()
-        self.added = 0
+        self.new: list[int] = []
 
     def ask(self, w: np.ndarray, order: np.ndarray, labels: np.ndarray) -> None:
         """M outputs of the examples of ``order``; the most violated ones into ``labels``."""
+        self._learn()
         self.asker.ask(w, self.task.mode, self.diversity, order)
         self.asker.take(0, labels, order)
 
-    def add_planes(
-        self, model: Bundle, w: np.ndarray, first: Plane, violation: float, tol: float
-    ) -> None:
+    def add_planes(self, w: np.ndarray, first: Plane, violation: float, tol: float) -> None:
         """Add planes to the model, after the most violated one at w, which is ``first``.
 
         ``violation`` is that of the first plane; QPs on the way are solved to ``tol``.
         """
-        self.added = 0
-        if self.options.combine == "none":
-            return
+        self.new = []
         if self.options.combine == "greedy":
-            self._add_greedily(model, violation, tol)
-            return
-        choose = STRATEGIES[self.options.combine]
-        for slots in choose(self._outputs(model, first), self.options.reuse_map):
-            self.asker.take(slots, self.labels)
-            self._add(model, w)
+            self._add_greedily(violation, tol)
+        elif self.options.combine != "none":
+            choose = STRATEGIES[self.options.combine]
+            for slots in choose(self._outputs(first), self.options.reuse_map):
+                self.asker.take(slots, self.labels)
+                self._add(w)
 
-    def _add_greedily(self, model: Bundle, violation: float, tol: float) -> None:
+    def _add_greedily(self, violation: float, tol: float) -> None:
         """Each next plane is the one the QP's new solution violates most, of all combinations.
 
         This tells assignments apart, and it is what a greedy maximisation of the dual over all
         ways to combine the outputs does.
         """
+        model, shard = self.model, self.task.shard
         self.asker.measure(np.zeros_like(model.w))
         enough = max(tol, VIOLATED_ENOUGH * violation)
         for _ in range(1, self.asker.m):
             model.solve(tol)
-            shard = self.task.shard
             shard.recall(model.w, self.task.mode, self.asker.outputs, 0, self.labels)
-            if not self._add(model, model.w, above=enough):
+            if not self._add(model.w, above=enough):
                 return
 
-    def _add(self, model: Bundle, w: np.ndarray, above: float = -np.inf) -> bool:
+    def _add(self, w: np.ndarray, above: float = -np.inf) -> bool:
         """Add the plane of the present labels, unless it is the truth's or too little violated."""
         task = self.task
         plane, loss, _ = task.shard.cut(w, task.mode, self.labels, 1.0 / task.n)
         loss /= task.n
-        if loss == 0 or model.violation(plane, loss) <= above:
+        if loss == 0 or self.model.violation(plane, loss) <= above:
             return False
-        model.add(plane, loss)
-        self.added += 1
+        self.model.add(plane, loss)
+        self.new.append(int(self.model.number[-1]))
         return True
 
-    def _outputs(self, model: Bundle, first: Plane) -> Outputs:
+    def _outputs(self, first: Plane) -> Outputs:
         """What the strategies look at; equation 6 for the weight of the new planes.
 
         The median is that of planes with a weight: our QP's zeros are exact, and most weights are
         zero. Before there is any, all are taken to be equal.
         """
+        model = self.model
         used = model.beta[1:][model.beta[1:] > 0]
         share = float(np.median(used)) if len(used) else 1.0 / self.asker.m
         g = first.dense(len(model.w))
         return Outputs(self.asker, self.task.mode, model.w, g, model.N * share, self.task.n)
 
-    def learn(self, model: Bundle) -> None:
-        """Tell an automatic strength what weight the QP gave to the planes made with it."""
-        if self.strength is not None and self.added:
-            self.strength.learn(float(model.beta[-self.added :].sum()))
-            self.diversity = self.strength.now
+    def _learn(self) -> None:
+        """Tell an automatic strength what weight the planes have that were made with it."""
+        if self.strength is None or not self.new:
+            return
+        mine = np.isin(self.model.number, self.new)
+        self.strength.learn(float(self.model.beta[mine].sum()))
+        self.diversity = self.strength.now
+        self.new = []
 
 
 class Strength:

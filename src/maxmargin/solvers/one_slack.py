@@ -125,7 +125,7 @@ class OneSlack:
     def warm_up(self, task: Task) -> float:
         """Compile the loops over several outputs, if they are used; returns the seconds."""
         start = time.perf_counter()
-        diverse = self._diverse(task)
+        diverse = self._diverse(task, Bundle(0, 1.0))
         if diverse is not None:
             diverse.asker.warm_up(task.mode)
         return time.perf_counter() - start
@@ -136,12 +136,13 @@ class OneSlack:
             raise DataError("share needs a cache: mm.OneSlack(cache=5, share=...)")
         dim = task.shard.pack.dim
         model = Bundle(dim, task.N) if self.qp == "exact" else LineSearch(dim, task.N)
-        state = OneSlackState(model, self.cut_maker(task), query=model.w, best=model.w)
+        state = OneSlackState(model, self.cut_maker(task, model), query=model.w, best=model.w)
         return self._begin_at_model(task, state)
 
-    def cut_maker(self, task: Task) -> CutMaker:
-        """Where the cuts come from."""
-        return CutMaker(task, self.slots(task), self.share, self.select, self._diverse(task))
+    def cut_maker(self, task: Task, model: Bundle | LineSearch) -> CutMaker:
+        """Where the cuts come from; ``model`` is where they will go."""
+        diverse = self._diverse(task, model) if isinstance(model, Bundle) else None
+        return CutMaker(task, self.slots(task), self.share, self.select, diverse)
 
     def restart(self, task: Task, state: OneSlackState, C: float) -> OneSlackState:
         """From a run with another C: all its cuts are cuts of this one."""
@@ -166,6 +167,8 @@ class OneSlack:
         w = state.model.w
         state.best = w.copy()
         state.query = w if self._length(task) == 1 else w.copy()
+        if state.cuts.diverse is not None and isinstance(state.model, Bundle):
+            state.cuts.diverse.model = state.model
         return state
 
     def step_once(self, task: Task, state: OneSlackState) -> tuple[np.ndarray | None, float, float]:
@@ -197,11 +200,9 @@ class OneSlack:
         diverse = state.cuts.diverse if cut.complete else None
         if diverse is not None:
             with task.share("diverse"):
-                diverse.add_planes(model, state.query, cut.plane, violation, precision)
+                diverse.add_planes(state.query, cut.plane, violation, precision)
         with task.share("qp"):
             model.solve(precision)
-        if diverse is not None:
-            diverse.learn(model)
         length = self._length(task)
         if length == 1:
             state.query = model.w
@@ -213,12 +214,12 @@ class OneSlack:
         """Size of the working set."""
         return len(state.model)
 
-    def _diverse(self, task: Task) -> DiverseCuts | None:
+    def _diverse(self, task: Task, model: Bundle) -> DiverseCuts | None:
         """What makes more cuts; without a cache, outputs that make none would be asked in vain."""
         if self.m_cuts == 1 or (self.combine == "none" and not self.slots(task)):
             return None
         options = Options(int(self.m_cuts), self.combine, self.diversity, self.reuse_map)
-        return DiverseCuts(task, options)
+        return DiverseCuts(task, model, options)
 
     def _length(self, task: Task) -> float:
         """How far to go from the best point; a line search has no wild solutions to avoid."""
