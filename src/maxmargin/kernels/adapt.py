@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,9 +13,7 @@ from .audit import dual_point, left_out
 from .basis import Basis, choose_basis
 from .rows import KernelRows
 from .scores import matrix_of
-
-if TYPE_CHECKING:
-    from .fit import Training
+from .task import Training, fit_features
 
 #: The number is found on so many rows at most.
 SAMPLE_ROWS = 8000
@@ -51,8 +48,6 @@ def find_k(training: Training, basis: Basis) -> int:
 
 def gap_of(part: Training, k: int, basis: Basis, seed: np.random.RandomState) -> tuple[float, int]:
     """The gap that k functions leave, and how many of them were independent."""
-    from .fit import fit_features
-
     features = choose_basis(part.rows, k, basis.choice, seed)
     Z = features.transform(part.rows, n_jobs=part.n_jobs)
     _, state = fit_features(part, Z, solver="sdm", verbose=0)

@@ -10,8 +10,7 @@ has the same first part, and a second one that is larger by what the subspace le
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -89,23 +88,3 @@ def left_out(
     values -= Z[drawn].astype(np.float64) @ (Z[used].astype(np.float64).T @ coef)
     total = float((values * point.coef[drawn]).sum()) * len(used) / len(drawn)
     return max(0.5 * total, 0.0)
-
-
-Auditor = Callable[[], Audit]
-
-
-def auditor(
-    make_shard: Callable[[], ScoreShard],
-    model: KernelModel,
-    point: Callable[[], tuple[Any, DualPoint]],
-    C: float,
-    mode: int,
-) -> Auditor:
-    """A function that computes the audit once it is asked for."""
-
-    def audit() -> Audit:
-        shard = make_shard()
-        rows, dual = point()
-        return Audit(exact_primal(shard, model, C, mode), exact_dual(rows, dual, C, shard.n_jobs))
-
-    return audit

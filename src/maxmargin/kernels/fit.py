@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,14 +14,16 @@ from ..errors import DataError
 from ..objective import check_positive
 from ..problem import MODES, KernelProblem
 from ..result import Result
-from ..shard import Shard, n_threads
+from ..shard import n_threads
 from ..training import check_stop, random, train_shard
-from .audit import Audit, DualPoint, dual_point, exact_dual, exact_primal
+from .adapt import find_k
+from .audit import Audit, exact_dual, exact_primal
 from .basis import Basis, FeatureMap, as_basis, choose_basis, exact_map
 from .functions import Kernel
 from .model import KernelModel
 from .rows import KernelRows
-from .scores import ScoreShard, matrix_of, score_shard, with_matrix
+from .scores import matrix_of
+from .task import Training, duals_of, fit_features
 
 #: Up to so many rows "auto" takes the whole kernel matrix.
 EXACT_ROWS = 1500
@@ -48,45 +50,6 @@ class KernelResult(Result):
     def audit(self) -> Audit:
         """P(w) and a feasible dual in the whole space of the kernel; see `Result.audit`."""
         return super().audit() if self.auditor is None else self.auditor()
-
-
-@dataclass(frozen=True)
-class Training:
-    """All that training with a kernel is given."""
-
-    problem: KernelProblem
-    X: Any
-    Y: Any
-    weight: np.ndarray | None
-    rows: KernelRows
-    C: float
-    rescaling: str
-    options: dict[str, Any]  # solver, stop, random_state, verbose
-    n_jobs: int
-
-    @property
-    def bias(self) -> float:
-        """The value of the constant feature, or 0."""
-        return float(getattr(self.problem, "bias", 0.0))
-
-    @property
-    def mode(self) -> int:
-        """The number of the rescaling."""
-        return MODES[self.rescaling]
-
-    def whole_rows(self) -> KernelRows:
-        """The rows with the kernel of the whole space, the constant feature included."""
-        if not self.bias:
-            return self.rows
-        kernel = replace(self.rows.kernel, offset=self.bias**2)
-        return KernelRows(kernel, self.rows.X, self.rows.ids)
-
-    def scored(self) -> ScoreShard:
-        """The examples on scores; the constant feature is a part of the kernel."""
-        problem = copy.copy(self.problem)
-        if self.bias:
-            problem.bias = 0.0  # type: ignore[attr-defined]
-        return score_shard(problem, self.X, self.Y, self.weight, self.whole_rows(), self.n_jobs)
 
 
 def train_kernel(
@@ -208,30 +171,6 @@ def make_features(training: Training, k: int, basis: Basis) -> tuple[FeatureMap,
     return features, features.transform(training.rows, n_jobs=training.n_jobs)
 
 
-def fit_features(training: Training, Z: np.ndarray, **changes: Any) -> tuple[Result, Any]:
-    """Train on features Z; returns the result and the last state of the solver."""
-    X = with_matrix(training.X, Z)
-    pack = training.problem.pack(X, training.Y, training.weight)
-    seen: list[Any] = [None]
-
-    def keep(record: Any, state: Any) -> None:
-        seen[0] = state
-
-    result = train_shard(
-        Shard(training.problem, pack, training.n_jobs), training.C, rescaling=training.rescaling,
-        callbacks=[keep], **(training.options | changes),
-    )  # fmt: skip
-    return result, seen[0]
-
-
-def duals_of(training: Training, duals: Any, Z: np.ndarray) -> DualPoint:
-    """Dual variables: the solver's own, or if it has none those that SDM finds."""
-    if duals is None:
-        _, state = fit_features(training, Z, solver="sdm", verbose=0)
-        duals = state.duals
-    return dual_point(training.scored(), duals, training.C, training.mode)
-
-
 def _take_apart(
     training: Training, w: np.ndarray, k: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -273,6 +212,3 @@ def as_kernel_result(result: Result, model: KernelModel, audit: Any) -> KernelRe
     values: dict[str, Any] = {name: getattr(result, name) for name in Result.__dataclass_fields__}
     values["w"] = np.concatenate([model.coef.ravel(), model.rest])
     return KernelResult(**values, model=model, auditor=audit)
-
-
-from .adapt import find_k  # noqa: E402  (it trains, so it needs the names above)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -95,6 +96,8 @@ def save(figure: Figure, path: str | Path) -> None:
 
 
 def _title(result: Result) -> str:
+    if not isfinite(result.gap):
+        return f"{verdict(result)}: objective about {result.primal:.6g}, nothing is proved"
     return (
         f"{verdict(result)}: primal {result.primal:.6g}, dual {result.dual:.6g}, "
         f"{bound(result)} above the optimum"
@@ -104,6 +107,9 @@ def _title(result: Result) -> str:
 def _draw_objective(axes: Axes, x: list[float], history: list[Record]) -> None:
     primal, dual = [r.primal for r in history], [r.dual for r in history]
     _curve(axes, x, primal, PRIMAL, "primal: reached by the weights")
+    if not isfinite(dual[-1]):  # sampled cuts give no bound
+        _clean(axes)
+        return
     _curve(axes, x, dual, DUAL, "dual: no weights reach below")
     axes.fill_between(
         x, dual, primal, color=_GREY, alpha=0.13, linewidth=0, label="the optimum lies here"
@@ -117,7 +123,7 @@ def _draw_objective(axes: Axes, x: list[float], history: list[Record]) -> None:
 
 def _draw_gap(axes: Axes, x: list[float], history: list[Record]) -> None:
     _curve(axes, x, [r.gap for r in history], GAP)
-    if history[-1].gap > 0:
+    if 0 < history[-1].gap < inf:
         axes.set_yscale("log")
     _clean(axes)
 

@@ -118,8 +118,8 @@ class SampledCuts:
         shard = task.shard
         if not isinstance(shard, ScoreShard):
             raise DataError(
-                "sampled cuts are for kernels: give kernel='rbf' (or 'linear' with "
-                "mm.train_kernel), or use solver='one-slack'"
+                "sampled cuts are for kernels: give kernel='rbf' or another, or use "
+                "solver='one-slack'"
             )
         linear = self.kind == "linear"
         shard.compute_in(np.dtype(self.dtype), self.cache_bytes if linear else 0)

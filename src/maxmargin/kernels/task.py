@@ -1,0 +1,80 @@
+"""What training with a kernel is given, and training on explicit features of it."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..problem import MODES, KernelProblem
+from ..result import Result
+from ..shard import Shard
+from ..training import train_shard
+from .audit import DualPoint, dual_point
+from .rows import KernelRows
+from .scores import ScoreShard, score_shard, with_matrix
+
+
+@dataclass(frozen=True)
+class Training:
+    """All that training with a kernel is given."""
+
+    problem: KernelProblem
+    X: Any
+    Y: Any
+    weight: np.ndarray | None
+    rows: KernelRows
+    C: float
+    rescaling: str
+    options: dict[str, Any]  # solver, stop, random_state, verbose
+    n_jobs: int
+
+    @property
+    def bias(self) -> float:
+        """The value of the constant feature, or 0."""
+        return float(getattr(self.problem, "bias", 0.0))
+
+    @property
+    def mode(self) -> int:
+        """The number of the rescaling."""
+        return MODES[self.rescaling]
+
+    def whole_rows(self) -> KernelRows:
+        """The rows with the kernel of the whole space, the constant feature included."""
+        if not self.bias:
+            return self.rows
+        kernel = replace(self.rows.kernel, offset=self.bias**2)
+        return KernelRows(kernel, self.rows.X, self.rows.ids)
+
+    def scored(self) -> ScoreShard:
+        """The examples on scores; the constant feature is a part of the kernel."""
+        problem = copy.copy(self.problem)
+        if self.bias:
+            problem.bias = 0.0  # type: ignore[attr-defined]
+        return score_shard(problem, self.X, self.Y, self.weight, self.whole_rows(), self.n_jobs)
+
+
+def fit_features(training: Training, Z: np.ndarray, **changes: Any) -> tuple[Result, Any]:
+    """Train on features Z; returns the result and the last state of the solver."""
+    X = with_matrix(training.X, Z)
+    pack = training.problem.pack(X, training.Y, training.weight)
+    seen: list[Any] = [None]
+
+    def keep(record: Any, state: Any) -> None:
+        seen[0] = state
+
+    result = train_shard(
+        Shard(training.problem, pack, training.n_jobs), training.C, rescaling=training.rescaling,
+        callbacks=[keep], **(training.options | changes),
+    )  # fmt: skip
+    return result, seen[0]
+
+
+def duals_of(training: Training, duals: Any, Z: np.ndarray) -> DualPoint:
+    """Dual variables: the solver's own, or if it has none those that SDM finds."""
+    if duals is None:
+        _, state = fit_features(training, Z, solver="sdm", verbose=0)
+        duals = state.duals
+    return dual_point(training.scored(), duals, training.C, training.mode)
