@@ -16,7 +16,7 @@ from .linalg import sparse_dot
 from .loops import collect_planes, decode_examples, recall_planes, remember_planes
 from .problems import binary, cfg, chain, multiclass
 
-SOURCES = "d659ea6c6322de71"
+SOURCES = "e2bb9068d4cf3d58"
 
 
 @njit(nogil=True)
