@@ -50,7 +50,7 @@ def test_every_solver_reaches_the_optimum(name):
     options, rescaling = CASES[name]
     case = random_treebank(11, (3, 4, 4, 5), **options)
     C, n, tol = 0.3, 4, 0.02
-    best = enumerate_optimum(*planes(case, rescaling == "slack"), C, tol=1e-6)
+    best = enumerate_optimum(*planes(case, rescaling == "slack"), C, tol=1e-4)
     for solver in SOLVERS.values():
         rough = isinstance(solver, mm.Subgradient)
         clf = mm.CFGSVC(
@@ -59,8 +59,8 @@ def test_every_solver_reaches_the_optimum(name):
         clf.fit(case.X, case.trees)
         result = clf.result_
         assert result.status.name == "CONVERGED"
-        assert result.dual <= best.primal + 1e-6 and result.primal >= best.dual - 1e-6
-        assert result.primal - best.primal <= (0.2 if rough else tol) * C * n + 1e-6
+        assert result.dual <= best.primal + 1e-9 and result.primal >= best.dual - 1e-9
+        assert result.primal - best.primal <= (0.2 if rough else tol) * C * n + 1e-4 * best.primal
 
 
 @pytest.mark.parametrize("features", ["rules", "rich"])

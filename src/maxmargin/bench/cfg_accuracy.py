@@ -55,7 +55,7 @@ Setting = tuple[str, str]  # treebank and input
 
 @experiment(
     "000-cfg-accuracy",
-    title="Parsing new sentences from raw words: labelled brackets by evalb's rules",
+    title="Parsing new sentences: labelled brackets by evalb's rules",
     claim="Rich features parse better than rule counts, trained or counted by relative "
     "frequency, from raw words and from tagged ones: the bootstrap interval of each difference "
     "is above 0.",

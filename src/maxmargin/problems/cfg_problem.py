@@ -154,7 +154,7 @@ class CFG(KernelProblem):
 
     def _work(self, data: CFGData) -> int:
         longest = int(np.diff(data.offsets).max(initial=0))
-        return int(sum(lay_out(data.table, longest, np.zeros(17, np.int64))))
+        return int(sum(lay_out(data.table, longest, np.zeros(18, np.int64))))
 
     def work(self, pack: Pack, mode: int) -> int:
         """Floats that decode needs; slack rescaling of the bracket loss has no oracle."""

@@ -10,7 +10,8 @@ A tree is written as 3 numbers a node, a parent before its parts: the key of the
 (R + tag for a word), the chain. Nodes of a subtree over m words take 2 m - 1 places, always.
 
 In all functions ``G`` is the table of a grammar (``grammar.py``), ``F`` and ``J`` the numbers of a
-chart, L the length of the sentence; cell (i, j) is number i * L + j - 1.
+chart, L the length of the sentence; cell (i, j) is number i * L + j - 1. ``UP`` has another order:
+X over (i, j) is entry ((j - 1) * P + X) * L + i, where P is the number of constituents and tags.
 """
 
 from __future__ import annotations
@@ -47,14 +48,14 @@ SHIFT = 16
 LONGEST = (1 << 15) - 1
 
 #: Sections of F: scores of rules, chains, tags (token by token) and labels (cell by cell); the
-#: cells before and after chains; the best of each symbol in the cell that is being filled; the
+#: cells before and after chains; the best of each symbol in the cells that are being filled; the
 #: values of right lists; other use.
 RULES, CHAINS, TAGS, SPANS, DOWN, UP, BEST, VALUES, MORE = range(9)
 
 #: Sections of J: symbols of right lists; where those of a cell begin and end; the symbols of the
-#: cell that is being filled; subtrees still to be written; other use. Before them, where the
-#: sections of F begin.
-SYMBOLS, BEGIN, END, SEEN, STACK, NOTES = range(10, 16)
+#: cell that is being filled; subtrees still to be written; other use; which symbols end before
+#: each token. Before them, where the sections of F begin.
+SYMBOLS, BEGIN, END, SEEN, STACK, NOTES, ENDS = range(10, 17)
 
 
 @register_jitable
@@ -64,27 +65,16 @@ def lay_out(G, L, J):
     R, n_chains, NL = len(section(G, LEFT)), len(section(G, TOP)), G[N_LABELS]
     listed = L * P + (L * L - L) // 2 * S
     place = 0
-    for k, size in enumerate(
-        (
-            R,
-            n_chains,
-            L * G[N_TAGS],
-            L * L * NL,
-            L * L * P,
-            L * L * P,
-            S,
-            listed,
-            2 * (L + 1) * NL + 2 * L,
-        )
-    ):
+    floats = (R, n_chains, L * G[N_TAGS], L * L * NL, L * L * P, L * L * P, S * L + P, listed)
+    for k, size in enumerate((*floats, 2 * (L + 1) * NL + 2 * L)):
         J[k] = place
         place += size
     J[9] = end = place
-    place = 17
-    for k, size in enumerate((listed, L * L, L * L, S, 4 * L + 8, 6 * L)):
+    place = 18
+    for k, size in enumerate((listed, L * L, L * L, 2 * S, 4 * L + 8, 6 * L, L * P)):
         J[10 + k] = place
         place += size
-    J[16] = place
+    J[17] = place
     return end, place
 
 
@@ -110,72 +100,101 @@ def write_node(y, n, i, j, rule, chain):
 
 @register_jitable
 def inside(G, F, J, L, tags, tag_at, lo):
-    """Fill the chart; token t may have the tags ``tags[tag_at[lo + t]:tag_at[lo + t + 1]]``."""
+    """Fill the chart; token t may have the tags ``tags[tag_at[lo + t]:tag_at[lo + t + 1]]``.
+
+    Cells with the same end j are filled from the shortest on. Once cell (i, j) is there, it is at
+    once joined to what ends before it: one vector operation for each rule and all starts a < i.
+    """
     N, K, NL = np.int64(G[N_PHRASES]), np.int64(G[N_TAGS]), np.int64(G[N_LABELS])
-    P = N + K
-    best, seen, tag = scores(F, J, BEST), section(J, SEEN), scores(F, J, TAGS)
-    begin, end = section(J, BEGIN), section(J, END)
+    P, S = N + K, len(section(G, FIRST)) - 1
+    best, row, tag = scores(F, J, BEST), scores(F, J, BEST)[S * L :], scores(F, J, TAGS)
+    seen, mark = section(J, SEEN)[:S], section(J, SEEN)[S:]
+    begin, end, ends = section(J, BEGIN), section(J, END), section(J, ENDS)
     symbols, values, use = section(J, SYMBOLS), scores(F, J, VALUES), section(G, USE)
     downs, ups, spans = scores(F, J, DOWN), scores(F, J, UP), scores(F, J, SPANS)
-    label, rules = section(G, LABEL), scores(F, J, RULES)
-    lefts, parents, firsts = section(G, LEFT), section(G, PARENT), section(G, FIRST)
-    for A in range(len(best)):
-        best[A] = -np.inf
+    lefts, firsts, label = section(G, LEFT), section(G, FIRST), section(G, LABEL)
+    for A in range(S):
+        mark[A] = 0
+    for e in range(len(ends)):
+        ends[e] = 0
     free = 0
     for j in range(1, L + 1):
+        n = 0
         for i in range(j - 1, -1, -1):
             cell = i * L + j - 1
-            down, up = downs[cell * P : cell * P + P], ups[cell * P : cell * P + P]
+            down = downs[cell * P : cell * P + P]
             for X in range(P):
                 down[X] = -np.inf
-                up[X] = -np.inf
             begin[cell] = free
             if j - i == 1:
                 for e in range(tag_at[lo + i], tag_at[lo + j]):
                     down[N + tags[e]] = tag[i * K + tags[e]]
-            n = 0
-            for k in range(i + 1, j):
-                left = ups[(i * L + k - 1) * P : (i * L + k) * P]
-                a, b = begin[k * L + j - 1], end[k * L + j - 1]
-                n = join(
-                    lefts, parents, firsts, rules, left, symbols[a:b], values[a:b], best, seen, n
-                )
             for t in range(n):
                 A = seen[t]
+                if best[A * L + i] == -np.inf:
+                    continue
                 if A < P:
-                    down[A] = best[A] + spans[cell * NL + label[A]]
-                elif i > 0:
+                    down[A] = best[A * L + i] + spans[cell * NL + label[A]]
+                elif i > 0 and is_wanted(firsts, lefts, A, ends[i * P : i * P + P]):
                     symbols[free] = A
-                    values[free] = best[A]
+                    values[free] = best[A * L + i]
                     free += 1
-                best[A] = -np.inf
-            climb(G, F, J, down, up, cell, j - i == L)
-            if i > 0:
-                for X in range(P):
-                    if up[X] > -np.inf and use[X] & AS_RIGHT:
+            climb(G, F, J, down, row, cell, j - i == L)
+            for X in range(P):
+                ups[((j - 1) * P + X) * L + i] = row[X]
+                if row[X] > -np.inf:
+                    if j < L:
+                        ends[j * P + X] = 1
+                    if i > 0 and use[X] & AS_RIGHT:
                         symbols[free] = X
-                        values[free] = up[X]
+                        values[free] = row[X]
                         free += 1
             end[cell] = free
+            if i > 0:
+                n = join(G, F, J, L, i, j, n)
 
 
 @register_jitable
-def join(lefts, parents, firsts, rules, left, symbols, values, best, seen, n):
-    """The inner loop: all rules whose right part is in the list; n parents were seen so far."""
-    for e in range(len(symbols)):
-        C = np.uint64(symbols[e])
-        right = values[e]
-        lo, hi = np.uint32(firsts[C]), np.uint32(firsts[C + np.uint64(1)])
-        left_of, parent_of, score_of = lefts[lo:hi], parents[lo:hi], rules[lo:hi]
-        for r in range(len(left_of)):
-            score = left[np.uint32(left_of[r])] + right + score_of[r]
-            A = np.uint32(parent_of[r])
-            if score > best[A]:
-                if best[A] == -np.inf:
-                    seen[n] = A
-                    n += 1
-                best[A] = score
+def join(G, F, J, L, k, j, n):
+    """The inner loop: cell (k, j), on the right, with all that ends at k, by all rules.
+
+    ``best[A * L + a]`` is the best A over (a, j) so far; n symbols A were seen, those whose mark
+    is j.
+    """
+    S, P = len(section(G, FIRST)) - 1, np.int64(G[N_PHRASES]) + G[N_TAGS]
+    lefts, parents, firsts = section(G, LEFT), section(G, PARENT), section(G, FIRST)
+    rules, best, ups = scores(F, J, RULES), scores(F, J, BEST), scores(F, J, UP)[(k - 1) * P * L :]
+    seen, mark = section(J, SEEN), section(J, SEEN)[S:]
+    ends = section(J, ENDS)[k * P : k * P + P]
+    symbols, values = section(J, SYMBOLS), scores(F, J, VALUES)
+    for e in range(J[J[BEGIN] + k * L + j - 1], J[J[END] + k * L + j - 1]):
+        C = symbols[e]
+        for r in range(np.uint64(firsts[C]), np.uint64(firsts[C + 1])):
+            B = np.uint32(lefts[r])
+            if ends[B] == 0:
+                continue
+            A = np.uint32(parents[r])
+            score = values[e] + rules[r]
+            left, row = ups[B * L : B * L + k], best[A * L : A * L + k]
+            if mark[A] == j:
+                for a in range(k):
+                    row[a] = max(row[a], left[a] + score)
+            else:
+                mark[A] = j
+                seen[n] = A
+                n += 1
+                for a in range(k):
+                    row[a] = left[a] + score
     return n
+
+
+@register_jitable
+def is_wanted(firsts, lefts, A, ends):
+    """Whether some rule has A on the right and on the left what ends where A begins."""
+    found = 0
+    for r in range(firsts[A], firsts[A + 1]):
+        found |= ends[lefts[r]]
+    return found > 0
 
 
 @register_jitable
@@ -184,6 +203,8 @@ def climb(G, F, J, down, up, cell, whole):
     above, above_at = section(G, ABOVE), section(G, ABOVE_AT)
     tops, use = section(G, TOP), section(G, USE)
     wanted = AS_LEFT + AS_RIGHT + AS_ROOT if whole else AS_LEFT + AS_RIGHT
+    for X in range(len(down)):
+        up[X] = -np.inf
     for X in range(len(down)):
         if down[X] == -np.inf:
             continue
@@ -208,10 +229,11 @@ def chain_score(G, F, J, c, cell):
 def best_root(G, F, J, L, but):
     """The best root of the whole sentence other than ``but``; -1 if there is none."""
     P = G[N_PHRASES] + G[N_TAGS]
-    up, use = scores(F, J, UP)[(L - 1) * P :], section(G, USE)
+    up, use = scores(F, J, UP)[(L - 1) * P * L :], section(G, USE)
     found = -1
     for X in range(P):
-        if use[X] & AS_ROOT and but != X and up[X] > -np.inf and (found < 0 or up[X] > up[found]):
+        rival = up[found * L] if found >= 0 else -np.inf
+        if use[X] & AS_ROOT and but != X and up[X * L] > rival:
             found = X
     return found
 
@@ -242,13 +264,13 @@ def find_rule(G, F, J, L, i, j, A, but_r, but_k):
     lefts, parents, firsts = section(G, LEFT), section(G, PARENT), section(G, FIRST)
     ups, rules = scores(F, J, UP), scores(F, J, RULES)
     for k in range(i + 1, j):
-        left = ups[(i * L + k - 1) * P : (i * L + k) * P]
+        left = ups[(k - 1) * P * L + i :]
         cell = k * L + j - 1
         for e in range(J[J[BEGIN] + cell], J[J[END] + cell]):
             C = J[J[SYMBOLS] + e]
             for r in range(firsts[C], firsts[C + 1]):
                 if parents[r] == A and not (r == but_r and k == but_k):
-                    score = left[lefts[r]] + F[J[VALUES] + e] + rules[r]
+                    score = left[lefts[r] * L] + F[J[VALUES] + e] + rules[r]
                     if score > best:
                         best, rule, split = score, r, k
     return best, rule, split
@@ -304,12 +326,12 @@ def trace_fragments(G, F, J, L, y):
     for j in range(1, L + 1):
         count[j] = L + 1
         for i in range(j):
-            up, X = ups[(i * L + j - 1) * P : (i * L + j) * P], 0
+            up, X = ups[(j - 1) * P * L + i :], 0
             for Z in range(P):
-                if up[Z] > up[X]:
+                if up[Z * L] > up[X * L]:
                     X = Z
-            value, pieces = total[i] + up[X], count[i] + 1
-            if up[X] == -np.inf or pieces > count[j]:
+            value, pieces = total[i] + up[X * L], count[i] + 1
+            if up[X * L] == -np.inf or pieces > count[j]:
                 continue
             if pieces < count[j] or value > total[j]:
                 total[j], count[j], symbol[j - 1], back[j - 1] = value, pieces, X, i

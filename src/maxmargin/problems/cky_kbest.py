@@ -176,7 +176,9 @@ class Forest:
         i, j, symbol, above = item
         P, cell = self.G[N_PHRASES] + self.G[N_TAGS], i * self.L + j - 1
         if symbol < P:
-            return float(scores(self.F, self.J, UP if above else DOWN)[cell * P + symbol])
+            if above:
+                return float(scores(self.F, self.J, UP)[((j - 1) * P + symbol) * self.L + i])
+            return float(scores(self.F, self.J, DOWN)[cell * P + symbol])
         J = self.J
         at = slice(J[J[BEGIN] + cell], J[J[END] + cell])
         place = np.flatnonzero(section(J, SYMBOLS)[at] == symbol)[0]
@@ -254,13 +256,13 @@ def list_rules(G, F, J, L, i, j, A):
     ups, rules = scores(F, J, UP), scores(F, J, RULES)
     found_rule, found_split, found_value = [0], [0], [0.0]
     for k in range(i + 1, j):
-        left = ups[(i * L + k - 1) * P : (i * L + k) * P]
+        left = ups[(k - 1) * P * L + i :]
         cell = k * L + j - 1
         for e in range(J[J[BEGIN] + cell], J[J[END] + cell]):
             C = J[J[SYMBOLS] + e]
             for r in range(firsts[C], firsts[C + 1]):
-                if parents[r] == A and left[lefts[r]] > -np.inf:
+                if parents[r] == A and left[lefts[r] * L] > -np.inf:
                     found_rule.append(r)
                     found_split.append(k)
-                    found_value.append(left[lefts[r]] + F[J[VALUES] + e] + rules[r])
+                    found_value.append(left[lefts[r] * L] + F[J[VALUES] + e] + rules[r])
     return np.array(found_rule[1:]), np.array(found_split[1:]), np.array(found_value[1:])

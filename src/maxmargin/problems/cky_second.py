@@ -48,8 +48,8 @@ def second_best(G, F, J, L, y):
         improve_node(G, F, J, L, y, n, other, change)
     rival = best_root(G, F, J, L, top_symbol(G, y, 0))
     least = top_value(G, F, J, L, y, 0) - 1.0  # below that the true tree is the best answer
-    if rival >= 0 and F[J[UP] + (L - 1) * P + rival] >= other[0]:
-        if F[J[UP] + (L - 1) * P + rival] > least:
+    if rival >= 0 and F[J[UP] + ((L - 1) * P + rival) * L] >= other[0]:
+        if F[J[UP] + ((L - 1) * P + rival) * L] > least:
             trace(G, F, J, L, 0, L, rival, y, 0)
         return
     if other[0] <= least:
@@ -126,7 +126,7 @@ def top_value(G, F, J, L, y, n):
     i, j = span_of(y[3 * n])
     cell, T = i * L + j - 1, top_symbol(G, y, n)
     if T < P:
-        return F[J[UP] + cell * P + T]
+        return F[J[UP] + ((j - 1) * P + T) * L + i]
     for e in range(J[J[BEGIN] + cell], J[J[END] + cell]):
         if J[J[SYMBOLS] + e] == T:
             return F[J[VALUES] + e]
