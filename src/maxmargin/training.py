@@ -33,7 +33,7 @@ def train(
     callbacks: Iterable[Callback] = (),
     verbose: int = 0,
 ) -> Result:
-    """Minimise 1/2 |w|^2 + C sum_i weight_i H_i(w).
+    """Minimise ``1/2 |w|^2 + C sum_i weight_i H_i(w)``.
 
     Parameters
     ----------
