@@ -19,12 +19,12 @@ html_math_renderer = "mathml"
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
 # Links to sources and to folders work on a repository's pages, and are text here.
-suppress_warnings = ["myst.xref_missing", "toc.empty_glob"]
+suppress_warnings = ["myst.xref_missing", "ref.python"]
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 napoleon_google_docstring = False
 napoleon_use_rtype = False
-napoleon_use_ivar = True
+napoleon_use_ivar = False
 pygments_style = "friendly"
 pygments_dark_style = "native"
 

@@ -52,6 +52,7 @@ def make_page(path: Path, out: Path) -> str:
     """The page of one example, whose pictures go to ``out``."""
     source = path.read_text(encoding="utf-8")
     title, *rest = (ast.get_docstring(ast.parse(source)) or path.stem).split("\n", 1)
+    title = title.rstrip(".")
     with tempfile.TemporaryDirectory() as folder:
         printed = run_example(path, Path(folder))
         pictures = sorted(Path(folder).glob("*.png"))
@@ -60,14 +61,19 @@ def make_page(path: Path, out: Path) -> str:
     shown = "\n\n".join(f"![{title}]({path.stem}-{picture.name})" for picture in pictures)
     words = rest[0].strip() if rest else ""
     return (
-        f"# {title}\n\n{words}\n\n{shown}\n\n## What it prints\n\n```text\n{printed.rstrip()}\n```\n\n"
+        f"# {title}\n\n{words}\n\n{shown}\n\n"
+        f"## What it prints\n\n```text\n{printed.rstrip()}\n```\n\n"
         f"## The example\n\n`examples/{path.name}`\n\n```python\n{source.rstrip()}\n```\n"
     )
 
 
 def card(path: Path, out: Path) -> str:
     """The entry of an example in the list: its title and its first picture."""
-    title = (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").split("\n")[0]
+    title = (
+        (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "")
+        .split("\n")[0]
+        .rstrip(".")
+    )
     picture = next(iter(sorted(out.glob(f"{path.stem}-*.png"))), None)
     image = f"[![{title}]({picture.name})]({path.stem}.md)\n" if picture else ""
-    return f"## [{title}]({path.stem}.md)\n\n{image}"
+    return f"## {title}\n\n{image}\n[`{path.name}`]({path.stem}.md)\n"
