@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-cluster lint types bench clean
+.PHONY: demo test test-cluster lint types bench docs clean
 
 demo: .venv/base
 	$(BIN)/maxmargin demo
@@ -25,6 +25,14 @@ types: .venv/test
 bench: .venv/test
 	$(BIN)/maxmargin bench $(if $(DATA),--data $(DATA))
 
+# The pages go to site/; the examples are run for the gallery.
+docs: .venv/docs
+	$(BIN)/sphinx-build -q -W --keep-going docs site
+
+.venv/docs: .venv/base
+	$(BIN)/python -m pip install -q -e '.[docs,plot]'
+	touch $@
+
 .venv/base: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install -q -e '.[plot]'
@@ -35,5 +43,5 @@ bench: .venv/test
 	touch $@
 
 clean:
-	rm -rf .venv .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .pytest_cache .ruff_cache .hypothesis site docs/gallery
 	find src tests -name __pycache__ -prune -exec rm -rf {} +

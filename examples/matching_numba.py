@@ -114,9 +114,7 @@ def delta(data, i, y, z, idx, val):
     for r in range(m):
         if y[r] != z[r]:
             for f in range(d):
-                val[f] += (
-                    data.pairs[first + r * m + y[r], f] - data.pairs[first + r * m + z[r], f]
-                )
+                val[f] += data.pairs[first + r * m + y[r], f] - data.pairs[first + r * m + z[r], f]
     return d
 
 

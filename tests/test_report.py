@@ -349,3 +349,39 @@ def test_bench_report_in_chromium(small, browser, tmp_path):
     assert browser.evaluate(INKED)[0] < before[0]
     assert browser.evaluate("document.documentElement.scrollWidth") <= 390
     assert browser.errors() == []
+
+
+# On the command line
+
+
+def test_train_with_a_report(tmp_path, monkeypatch):
+    from typer.testing import CliRunner
+
+    from maxmargin.cli.app import app
+
+    monkeypatch.chdir(tmp_path)
+    mm.datasets.write_conll("train.txt", 30, seed=1, noise=0.1)
+    mm.datasets.write_conll("test.txt", 10, seed=2)
+
+    def run(*arguments):
+        return CliRunner().invoke(app, ["train", "chain", "train.txt", "-o", "m.mm", *arguments])
+
+    done = run("--template", "chunking", "--report", "r.html", "--test", "test.txt", "--tol", "0.1")
+    assert done.exit_code == 0, done.output
+    text = text_of((tmp_path / "r.html").read_text())
+    for words in ("training data", "test data (test.txt)", "conlleval", "transitions", "line "):
+        assert words in text
+    assert "m.mm and r.html" in done.output
+
+    before = (tmp_path / "r.html").read_bytes()
+    for arguments, message in (
+        (("--test", "test.txt"), "give --report"),
+        (("--report", "r.txt"), "a report is a .html file"),
+        (("--report", "no/r.html"), "cannot write to"),
+        (("--report", "r.html", "--test", "gone.txt"), "gone.txt"),
+        (("--report", "train.txt"), "a report is a .html file"),
+    ):
+        done = run(*arguments)
+        assert done.exit_code == 1 and message in done.output, (arguments, done.output)
+        assert "Traceback" not in done.output
+    assert (tmp_path / "r.html").read_bytes() == before

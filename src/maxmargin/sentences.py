@@ -13,17 +13,24 @@ from typing import Any
 
 import numpy as np
 
-_NOUNS = "dog cat child teacher garden river letter saw run walk talk plan report house bird".split()
-_VERBS = "sees likes finds saw run walk talk plan report reads wants leaves watches".split()
-_NAMES = "Anna Berlin Carlos Delhi Emma Fatima Geneva Hiro".split()
-_ADJECTIVES = "old small red happy quiet long open clear".split()
-_ADVERBS = "often slowly never again today".split()
-_PREPOSITIONS = "in on near with after before".split()
-_DETERMINERS = "the a every this".split()
-_MODALS = "will can must should".split()
+
+def _words(text: str) -> list[str]:
+    return text.split()
+
+
+_NOUNS = _words(
+    "dog cat child teacher garden river letter saw run walk talk plan report house bird"
+)
+_VERBS = _words("sees likes finds saw run walk talk plan report reads wants leaves watches")
+_NAMES = _words("Anna Berlin Carlos Delhi Emma Fatima Geneva Hiro")
+_ADJECTIVES = _words("old small red happy quiet long open clear")
+_ADVERBS = _words("often slowly never again today")
+_PREPOSITIONS = _words("in on near with after before")
+_DETERMINERS = _words("the a every this")
+_MODALS = _words("will can must should")
 
 #: Parts of invented words: every file has some that no other has.
-_SYLLABLES = "ba de fi go lu mo na pe ri so tu va ze ki".split()
+_SYLLABLES = _words("ba de fi go lu mo na pe ri so tu va ze ki")
 
 #: Parts of speech that are sometimes taken for one another.
 _CONFUSED = {"NN": "VB", "VB": "NN", "JJ": "NN", "RB": "JJ"}

@@ -45,7 +45,7 @@ def train(
     keep: bool = False,
     verbose: int = 0,
 ) -> Result:
-    """Minimise 1/2 |w|^2 + C sum_i weight_i H_i(w).
+    """Minimise ``1/2 |w|^2 + C sum_i weight_i H_i(w)``.
 
     Parameters
     ----------

@@ -88,11 +88,14 @@ def demo(
     out: Annotated[
         Path, typer.Option("--out", "-o", help="Where the picture of the convergence goes.")
     ] = Path("maxmargin-demo.png"),
+    report: Annotated[Path, typer.Option(help="Where the report goes.")] = Path(
+        "maxmargin-demo.html"
+    ),
 ) -> None:
-    """Train on handwritten digits, explain the result and draw its convergence."""
+    """Train on handwritten digits, explain the result, and draw a picture and a report of it."""
     from .demo import run
 
-    run(out)
+    run(out, report)
 
 
 @app.command()

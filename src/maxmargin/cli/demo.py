@@ -15,6 +15,7 @@ from ..datasets import load_digits_split
 from ..estimators import MulticlassSVC
 from ..report.certificate import certificate
 from ..report.convergence import check_format, require_matplotlib
+from ..report.page import check_page
 from .guard import check_output
 from .show import Console, pairs_table, result_rows
 
@@ -22,16 +23,18 @@ C = 0.1
 TOL = 1e-3
 
 NEXT = """\
-maxmargin train multiclass train.txt -o model.mm --plot model.png
+maxmargin train multiclass train.txt -o model.mm --report model.html
 maxmargin evaluate model.mm test.txt
 maxmargin info model.mm"""
 
 
-def run(out: Path) -> None:
-    """Train, compare, draw, and say what to do next."""
+def run(out: Path, report: Path) -> None:
+    """Train, compare, draw, report, and say what to do next."""
     require_matplotlib()
     check_format(out)
-    check_output(out)
+    check_page(report)
+    for path in (out, report):
+        check_output(path)
     console = Console()
     X_train, X_test, y_train, y_test = load_digits_split()
     console.print(
@@ -45,9 +48,11 @@ def run(out: Path) -> None:
         ("compare", _compare(X_train, y_train)),
     ]
     model.result_.plot(out)
+    model.report(report, X_train, y_train, test=(X_test, y_test))
     console.print(Panel(pairs_table(rows), title="Result", title_align="left", expand=False))
     console.print(Text(certificate(model.result_)))
-    console.print(Text(f"Drew the convergence in {out}.", style="green"))
+    words = f"Drew the convergence in {out}; open {report} in a browser for the whole report."
+    console.print(Text(words, style="green"))
     console.print("\nNext, with your own data in svmlight format:")
     console.print(Text(NEXT, style="bold"))
 
