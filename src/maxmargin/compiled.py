@@ -15,7 +15,7 @@ from .ascent import UNWRITTEN, ascend_examples, sum_duals
 from .loops import collect_planes, decode_examples, recall_planes, remember_planes
 from .problems import binary, chain, multiclass
 
-SOURCES = "636e9ac32880e9f3"
+SOURCES = "408f62c8317d3f8a"
 
 
 @njit(nogil=True)

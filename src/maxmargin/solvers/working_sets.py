@@ -17,6 +17,9 @@ from .task import Task
 #: A working set begins with room for so many outputs, where the problem does not say how many.
 SLOTS = 8
 
+#: Examples that are decoded at once in the first iteration; in each one after it twice as many.
+FIRST_BLOCK = 16
+
 #: Neighbouring examples that are visited one after the other.
 RUN = 8
 
@@ -74,7 +77,7 @@ def sweep(
     total[:] = 0.0
     task.shard.ascend(
         state.w if w is None else w, task.C, task.mode, order, state.duals, rule,
-        state.labels, state.visits, state.block,
+        state.labels, state.visits, state.block, block_size(state),
     )  # fmt: skip
     if w is not None:
         state.visits.clock[:] = clock  # a look moves nothing, and weighs nothing in the average
@@ -86,6 +89,11 @@ def sweep(
     if total[FULL]:
         make_room(task, state)
     return gap
+
+
+def block_size(state: WorkingSets) -> int:
+    """How many examples may be decoded at once: few at first, when w changes most, then more."""
+    return FIRST_BLOCK << min(state.iterations, 20)
 
 
 def look(
