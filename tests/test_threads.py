@@ -71,7 +71,7 @@ def test_the_chunks_of_a_pass_change_nothing(chains, monkeypatch):
 def test_blocks_reach_the_same_optimum(chains):
     problem, pack = chains
     ends = []
-    for size in (0, 1, 18, pack.n):
+    for size in (0, 1, 18, pack.n):  # the last ones grow up to this
         shard = Shard(problem, pack)
         shard.block_size = size
         result = train_shard(shard, 0.2, mm.SDM(), Stop(1e-5, 500))

@@ -62,7 +62,7 @@ class Worker:
             pickle.dump((*message, news), stdin, protocol=5)
             stdin.flush()
             answer, error, trace = pickle.load(stdout)
-        except (EOFError, OSError, pickle.UnpicklingError) as reason:
+        except (EOFError, OSError, ValueError, pickle.UnpicklingError) as reason:
             code = self.process.wait()
             raise ProblemError(
                 f"a worker process of the oracle ended with exit code {code}: not enough memory, "
@@ -115,12 +115,14 @@ class Processes:
             for worker in self._all:
                 self._free.put(worker)
 
+        free = self._free  # after an interruption there is another one, with other workers
+
         def decode_part(part: np.ndarray) -> None:
-            worker = self._free.get()
+            worker = free.get()
             try:
                 found = worker.ask((mode, part), w, self._version)
             finally:
-                self._free.put(worker)
+                free.put(worker)
             offsets, truth = self.pack.offsets, self.pack.truth
             for i, y in zip(part, found, strict=True):
                 lo, hi = offsets[i], offsets[i + 1]

@@ -23,6 +23,9 @@ SLOTS = 8
 #: the pass that has just ended has not moved it.
 LAST, AVERAGE, SEEN = "last", "average", "seen"
 
+#: Examples that are decoded at once in the first iteration; in each one after it twice as many.
+FIRST_BLOCK = 16
+
 #: Neighbouring examples that are visited one after the other.
 RUN = 8
 
@@ -99,8 +102,9 @@ def _visit(task: Task, state: WorkingSets, order: np.ndarray, rule: Rule, w: np.
     if len(state.block.nnz) != slots + 1:  # the working sets have grown
         state.block = task.shard.new_block(slots)
     task.shard.ascend(
-        w, task.C, task.mode, order, state.duals, rule, state.labels, state.visits, state.block
-    )
+        w, task.C, task.mode, order, state.duals, rule, state.labels, state.visits, state.block,
+        block_size(state),
+    )  # fmt: skip
 
 
 def _seen(task: Task, state: WorkingSets) -> float:
@@ -114,6 +118,11 @@ def _seen(task: Task, state: WorkingSets) -> float:
     if total[FULL]:
         make_room(task, state)
     return gap
+
+
+def block_size(state: WorkingSets) -> int:
+    """How many examples may be decoded at once: few at first, when w changes most, then more."""
+    return FIRST_BLOCK << min(state.iterations, 20)
 
 
 def look(
