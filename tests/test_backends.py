@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,12 +11,14 @@ from hypothesis import strategies as st
 
 import maxmargin as mm
 from maxmargin.backends.base import split
-from maxmargin.backends.cocoa import move
+from maxmargin.backends.cocoa import CoCoA, move
 from maxmargin.backends.crew import PATIENCE
 from maxmargin.backends.local import InProcess, LocalPool
 from maxmargin.backends.vectors import Vector, changed, total
 from maxmargin.errors import DataError, MaxMarginError
+from maxmargin.problem import MARGIN
 from maxmargin.problems.multiclass import Multiclass
+from maxmargin.solvers.task import Task
 from reference import enumerate_optimum
 from test_solvers import EXAMPLES, python_example
 
@@ -198,6 +202,35 @@ def test_an_unknown_solver_is_refused():
     example = EXAMPLES["multiclass"]()
     with pytest.raises(DataError, match="Mine cannot be distributed"):
         run(example, Mine(), InProcess(2))
+
+
+@pytest.mark.parametrize("name", ["sdm", "bcfw", "n-slack, batches"])
+@pytest.mark.parametrize("K", [1, 2])
+def test_a_frozen_run_goes_on_in_other_workers(name, K):
+    example, solver = EXAMPLES["wide chain"](), CoCoA(SOLVERS[name])
+
+    def steps(freeze_at):
+        with ExitStack() as stack:
+            task = new_task(stack, example, K)
+            state = solver.init(task)
+            for step in range(6):
+                if step == freeze_at:
+                    solver.freeze(task, state)
+                    random = task.random.get_state()
+                    task = new_task(stack, example, K)
+                    solver.init(task)
+                    task.random.set_state(random)
+                    solver.thaw(task, state)
+                solver.step_once(task, state)
+            return state.w.copy()
+
+    np.testing.assert_array_equal(steps(3), steps(None))
+
+
+def new_task(stack, example, K):
+    backend = InProcess(K)
+    crew = stack.enter_context(backend.crew(example.problem, example.X, example.Y, example.weight))
+    return Task(crew, C, MARGIN, TOL, np.random.RandomState(0))
 
 
 @settings(max_examples=50, deadline=None)

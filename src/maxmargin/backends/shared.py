@@ -51,6 +51,9 @@ class SharedOneSlack(OneSlack):
 class SharedCuts:
     """Cuts that are sums over the workers; the caches are theirs."""
 
+    #: Not part of a solver's state.
+    scratch = ("task", "crew", "sum")
+
     def __init__(self, task: Task, solver: OneSlack):
         self.task, self.crew = task, crew_of(task)
         self.sum = np.zeros(self.crew.pack.dim)
@@ -96,6 +99,9 @@ class SharedSubgradient(Subgradient):
 
 class SharedBatches:
     """A batch is a part of each shard."""
+
+    #: Not part of a solver's state.
+    scratch = ("crew", "randoms")
 
     def __init__(self, task: Task, solver: Subgradient):
         self.crew = crew_of(task)
