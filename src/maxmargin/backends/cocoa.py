@@ -57,6 +57,7 @@ class CoCoAState:
     wake: bool = False
     regain: float = -np.inf
     seen: dict[str, float] = field(default_factory=dict)
+    parts: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def recovering(self) -> bool:
@@ -106,6 +107,16 @@ class CoCoA:
         except WorkersLost:
             self._recover(task, state, before)
             return None, np.inf, -np.inf
+
+    def freeze(self, task: Task, state: CoCoAState) -> None:
+        """Before a checkpoint: take what the workers know into the state."""
+        state.parts = crew_of(task).call("freeze", again=False)
+
+    def thaw(self, task: Task, state: CoCoAState) -> None:
+        """After a checkpoint was read: give it back to the workers, in their order."""
+        for k, frozen in enumerate(state.parts):
+            crew_of(task).call("thaw", frozen, state.sigma, who=[k])
+        state.parts = []
 
     def planes(self, state: CoCoAState) -> int:
         """Dual variables that are not zero, those of the truth aside."""

@@ -52,6 +52,8 @@ class SharedCuts:
     """Cuts that are sums over the workers; the caches are theirs."""
 
     diverse = None
+    #: Not part of a solver's state.
+    scratch = ("task", "crew", "sum")
 
     def __init__(self, task: Task, solver: OneSlack):
         if solver.m_cuts > 1:
@@ -100,6 +102,9 @@ class SharedSubgradient(Subgradient):
 
 class SharedBatches:
     """A batch is a part of each shard."""
+
+    #: Not part of a solver's state.
+    scratch = ("crew", "randoms")
 
     def __init__(self, task: Task, solver: Subgradient):
         self.crew = crew_of(task)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from ..ascent import Duals, Visits
 from ..problem import PREDICT, KernelProblem, Pack
 from ..shard import Shard
 from ..solvers import working_sets as sets
@@ -21,6 +22,9 @@ from ..solvers.bundle import LineSearch
 from ..solvers.cuts import Cut
 from ..solvers.task import Task
 from .vectors import Vector, changed
+
+#: Of the state of a dual method, what follows from the rest.
+REMADE = ("block", "labels", "w", "average")
 
 
 class Source(Protocol):
@@ -230,6 +234,23 @@ class Worker:
         """sum_i weight_i H_i at w, or at another point."""
         w = self.w if at is None else self._dense(at)
         return sets.hinge_at(self.task, self.state, w, add)
+
+    def freeze(self) -> dict[str, Any]:
+        """All that the next iterations depend on, by plain names and arrays."""
+        kept = {name: v for name, v in vars(self.state).items() if name not in REMADE}
+        kept |= {name: kept[name]._asdict() for name in ("duals", "visits")}
+        return {"state": kept, "random": self.task.random.get_state(legacy=False)}
+
+    def thaw(self, frozen: dict[str, Any], sigma: float) -> None:
+        """Continue from what ``freeze`` gave, here or in another worker of the same shard."""
+        kept = frozen["state"]
+        for name, value in kept.items():
+            setattr(self.state, name, value)
+        self.state.duals = Duals(**kept["duals"])
+        self.state.visits = Visits(**kept["visits"])
+        self.state.block = self.shard.new_block(self.state.duals.loss.shape[1])
+        self.task.random.set_state(frozen["random"])
+        self.sigma = sigma
 
     def _dense(self, v: Vector) -> np.ndarray:
         """An array of our own: what other processes share with us is read-only, another type."""
