@@ -200,7 +200,7 @@ def judge(grid: dict[str, dict[str, Group]]) -> Verdict:
 
 def paint(figure: Figure, grid: dict[str, dict[str, Group]]) -> None:
     """A column for each problem: iterations above, seconds below."""
-    panels = figure.subplots(2, len(grid), sharex=True)
+    panels = figure.subplots(2, len(grid), sharex=True, squeeze=False)
     places = list(range(len(SIZES)))
     for column, (problem, groups) in enumerate(grid.items()):
         for axes, key in zip(panels[:, column], ("iterations", "time"), strict=True):
