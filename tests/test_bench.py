@@ -348,3 +348,24 @@ def test_sequence_experiment_from_end_to_end(no_data, tmp_path, capsys):
     assert (tmp_path / "002-table4-scaling-quick.png").stat().st_size > 1000
     run_benchmarks(["002-table4-scaling"], **options)
     assert "0 new measurements" in capsys.readouterr().out
+
+
+def test_diverse_cuts_from_end_to_end(no_data, tmp_path, capsys, monkeypatch):
+    from maxmargin.bench import diverse
+
+    def digits(n, **options):
+        return train_multiclass(load("digits", None).first(n), **options)
+
+    monkeypatch.setattr(
+        diverse, "problems", lambda session: {"digits": diverse.Case(40, 0.1, 0.1, digits)}
+    )
+    monkeypatch.setattr(diverse, "conditions", lambda session, cases: {})
+    for name in ("ocr_letters/ocr_letters.npz", "letter/letter.npz"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).touch()
+    write_conll(tmp_path, 5)
+    options = {"data": tmp_path, "out": tmp_path, "repeats": 1, "quick": True}
+    run_benchmarks(["004-diverse-cuts"], **options)
+    shown = capsys.readouterr().out
+    assert "18 new measurements" in shown and "greedy" in shown
+    assert (tmp_path / "004-diverse-cuts-quick.png").stat().st_size > 1000

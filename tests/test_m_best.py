@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import maxmargin as mm
+from maxmargin import compiled, m_best_compiled
 from maxmargin.bind import bind, interpret
 from maxmargin.m_best import Asker, predict_m_best
 from maxmargin.m_best_loops import differ
@@ -18,15 +19,16 @@ from maxmargin.problems.chain import Chain
 from maxmargin.problems.multiclass import Multiclass
 from maxmargin.shard import Shard
 from test_chain import CASES, random_chain
+from test_compiling import run
 from test_one_slack import PythonMulticlass, small_problem
 from test_solvers import PythonChain
 
 MODES = st.sampled_from([PREDICT, MARGIN, SLACK])
 
 
-def ask(problem, pack, w, m, mode=PREDICT, diversity=0.0, compiled=True, n_jobs=1):
+def ask(problem, pack, w, m, mode=PREDICT, diversity=0.0, fast=True, n_jobs=1):
     """For each example the list of its outputs, and their scores."""
-    loops = bind(problem.kernels) if compiled else interpret(problem.kernels)
+    loops = bind(problem.kernels) if fast else interpret(problem.kernels)
     asker = Asker(Shard(problem, pack, n_jobs, loops=loops), m)
     asker.ask(w, mode, diversity, np.arange(pack.n))
     found = []
@@ -57,19 +59,19 @@ def exact(case, mode):
     return mode == PREDICT or (mode == MARGIN and not case.zero_one)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     case=CASES, mode=MODES, m=st.integers(1, 6), seed=st.integers(0, 10**6),
-    diversity=st.sampled_from([0.0, 0.3, 2.0]), compiled=st.booleans(),
+    diversity=st.sampled_from([0.0, 0.3, 2.0]), fast=st.booleans(),
 )  # fmt: skip
-def test_chains_against_enumeration(case, mode, m, seed, diversity, compiled):
+def test_chains_against_enumeration(case, mode, m, seed, diversity, fast):
     pack = case.problem.pack(case.sequences(), case.Y)
     try:
         case.problem.work(pack, mode)
     except mm.DataError:
         return  # slack rescaling counts errors, which must be whole
     w = np.random.RandomState(seed).randn(pack.dim)
-    found, score = ask(case.problem, pack, w, m, mode, diversity, compiled)
+    found, score = ask(case.problem, pack, w, m, mode, diversity, fast)
     for i, outputs in enumerate(found):
         everything = case.outputs(i)
         assert len(outputs) == len(set(outputs)) <= min(m, len(everything))
@@ -245,7 +247,7 @@ def test_steps_find_different_outputs_and_leave_w_alone(mode, python):
     pack = problem.pack(X, y)
     w = np.random.RandomState(0).randn(12) * 0.1
     before = w.copy()
-    found, _ = ask(problem, pack, w, 3, mode, 1.0, compiled=not python)
+    found, _ = ask(problem, pack, w, 3, mode, 1.0, fast=not python)
     np.testing.assert_array_equal(w, before)
     first = np.zeros_like(pack.truth)
     Shard(problem, pack).oracle(w, mode, first, np.arange(len(X)))
@@ -277,3 +279,40 @@ def test_a_decoder_that_returns_nothing_is_named():
 
     with pytest.raises(mm.ProblemError, match="0 outputs for example 0"):
         predict_m_best(as_kernel_problem(Nothing(3)), [np.eye(2)], np.zeros(15), 2)
+
+
+def test_check_problem_looks_at_several_outputs():
+    case = random_chain(2, lengths=(2, 3, 2))
+    X, Y = case.X, [tuple(y.tolist()) for y in case.Y]
+    mm.check_problem(WithMBest(3), X, Y, n_probes=2)
+
+    class Twice(WithMBest):
+        def decode_m_best(self, *args, **kwargs):
+            return [super().decode_m_best(*args, **kwargs)[0]] * 2
+
+    class Late(WithMBest):
+        def decode_m_best(self, *args, **kwargs):
+            return super().decode_m_best(*args, **kwargs)[1:]
+
+    with pytest.raises(mm.ProblemError, match="two of the outputs of example 0"):
+        mm.check_problem(Twice(3), X, Y, n_probes=2)
+    with pytest.raises(mm.ProblemError, match=r"first of several outputs .* must be the best"):
+        mm.check_problem(Late(3), X, Y, n_probes=2)
+
+
+AGAIN = """
+import numpy as np, maxmargin as mm
+from maxmargin import m_best_compiled as compiled
+X = np.eye(4)
+clf = mm.ChainSVC(solver=mm.OneSlack(m_cuts=2)).fit([X], [[0, 1, 0, 1]])
+clf.predict_m_best([X], 3)
+used = [getattr(compiled, f"chain_{l}") for l in ("ask", "measure", "sum", "keep")]
+print(sum(sum(f.stats.cache_hits.values()) for f in used),
+      sum(sum(f.stats.cache_misses.values()) for f in used))
+"""
+
+
+def test_the_second_process_compiles_nothing():
+    run(AGAIN)
+    assert run(AGAIN).split() == ["4", "0"]
+    assert m_best_compiled.SOURCES == compiled.SOURCES

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .check_m_best import check_m_best
 from .errors import DataError, ProblemError
 from .probing import (
     CALLS,
@@ -120,6 +121,8 @@ def check_problem(
     shard, w = Shard(kernel_problem, pack), probe_weights(examples[0], rng, noise=1)
     for mode in modes[1:]:
         check_training(shard, examples, w, mode)
+    if kernel_problem.kernels.m_best is not None:
+        check_m_best(shard, np.array(sample), w, modes)
     asked = len(modes) * n_probes
     return Checked(
         examples=len(examples),
