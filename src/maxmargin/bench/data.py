@@ -20,6 +20,7 @@ FILES = {
     "adult": ("a8a.train.txt.gz", "a8a.test.txt.gz"),
     "bc2gm": ("train.tsv.gz", "split_7500_5000.npz"),
     "brown_pos": ("train.txt.gz", "test.txt.gz"),
+    "checkers": ("checkers_20k.npz",),
     "conll2000": ("train.txt.gz", "test.txt.gz"),
     "gum_cfg": ("le15.unary.train.txt.gz", "le15.unary.test.txt.gz"),
     "jnlpba": ("Genia4ERtask1.iob2.gz", "Genia4EReval1.iob2.gz"),

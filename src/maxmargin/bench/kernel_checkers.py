@@ -39,6 +39,7 @@ LIBSVM_SIZES = {"checkers": 100_000, "covertype": 60_000}
     "ones are not slower, with test errors within 0.5 points of libsvm's; the time of the linear "
     "method grows linearly (exponent at most 1.2) and an iteration of the constant one not at all "
     "(exponent at most 0.3).",
+    data=("checkers",),
 )
 def run_checkers(session: Session) -> Verdict:
     """Every size; libsvm up to 100,000."""

@@ -8,13 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .data import Dataset, find_file, load
+from .data import Dataset, find_file, find_files, load
 
 if TYPE_CHECKING:
     from .session import Session
-
-#: Test examples of Checkers, from a seed that no training set has.
-TEST, TEST_SEED = 20_000, 10_000
 
 #: gamma of the rbf kernel: of Checkers and Adult as the figures of libsvm were taken; of Covertype
 #: (features scaled to [0, 1]) the best of a grid by powers of 2 on 10,000 examples.
@@ -46,7 +43,11 @@ def load_task(session: Session, task: Task) -> Dataset:
 def _load(task: Task, directory: Path | None) -> Dataset:
     if task.name == "checkers":
         assert task.n is not None
-        return Dataset(*checkers(task.n, task.seed), *checkers(TEST, TEST_SEED))
+        (path,) = find_files("checkers", directory)
+        with np.load(path, allow_pickle=False) as file:
+            X_test, y_test = file["X_test"], (file["y_test"] > 0).astype(int)
+        # Training sets of any size are drawn anew, from seeds that the file was not made with.
+        return Dataset(*checkers(task.n, 1_000 + task.seed), X_test, y_test)
     if task.name == "covertype":
         whole = load("covertype", directory, task.seed)
         X, X_test = (part.toarray().astype(np.float32) for part in (whole.X, whole.X_test))

@@ -28,7 +28,7 @@ CAP = 120.0
     title="Linear-time sampled cuts: step lengths, and rates of bound examples",
     claim="The default step needs at most two thirds of the iterations of the algorithm as printed "
     "on Checkers and on Adult.",
-    data=("adult",),
+    data=("adult", "checkers"),
 )
 def run(session: Session) -> Verdict:
     """Every data set and tolerance; all steps, and all rates at the default step."""
