@@ -197,3 +197,19 @@ def test_weights_of_examples(parser):
     clf = mm.CFGSVC(C=1.0).fit(None, TREES, sample_weight=weights)
     assert clf.result_.converged
     assert isinstance(clf.predict(["the dog sleeps"])[0], Tree)
+
+
+def test_a_beam_leaves_out_what_scores_low():
+    clf = mm.CFGSVC(C=10.0).fit(None, TREES)
+    X = [as_tree(tree).leaves() for tree in TREES] + ["the big zork sees in", "in in"]
+    exact = clf.predict_m_best(X, 1)
+    expected = clf.predict(X)
+    assert clf.set_params(beam=1e6).predict(X) == expected
+    for beam in (1e-9, 0.1, 1.0):
+        found = clf.set_params(beam=beam).predict_m_best(X, 1)
+        for ((tree, score),), ((best, most),) in zip(found, exact, strict=True):
+            assert tree.leaves() == best.leaves()
+            outside = len(tree.children) > 1  # fragments: their score is that of their parts
+            assert outside or score <= most + 1e-9
+    with pytest.raises(ValueError, match="beam"):
+        clf.set_params(beam=-1.0).predict(X)

@@ -56,6 +56,9 @@ class CFGSVC(_SVC):
         With 2, rules are counted by the parent of their parent as well.
     rare : int
         Words that occur at most so often in training teach how to treat words that do not.
+    beam : float, optional
+        For faster prediction that may miss the best tree: leave out what scores so much less than
+        the best over the same words. Training never does.
     max_iter, max_time : int, float (seconds)
         Limits; the best point so far is kept, with a ConvergenceWarning.
     n_jobs : int
@@ -110,6 +113,7 @@ class CFGSVC(_SVC):
         horizontal: int | None = None,
         vertical: int = 1,
         rare: int = 1,
+        beam: float | None = None,
         max_iter: int = 10_000,
         max_time: float | None = None,
         n_jobs: int | None = 1,
@@ -126,6 +130,7 @@ class CFGSVC(_SVC):
         self.horizontal = horizontal
         self.vertical = vertical
         self.rare = rare
+        self.beam = beam
         self.max_iter = max_iter
         self.max_time = max_time
         self.n_jobs = n_jobs
@@ -189,7 +194,7 @@ class CFGSVC(_SVC):
 
     def _problem(self) -> CFG:
         check_is_fitted(self)
-        return CFG(self.grammar_, self.lexicon_, self.loss)
+        return CFG(self.grammar_, self.lexicon_, self.loss, self.beam)
 
     def _own(self, tree: Tree | None) -> Any:
         """The tree in the form that training had."""

@@ -61,7 +61,8 @@ class CFGData(NamedTuple):
     ``feature[feature_at[t]:feature_at[t + 1]]``, those of the places between tokens (one more than
     tokens in each sentence) follow after those of all tokens. Token t may have the tags
     ``tags[tag_at[t]:tag_at[t + 1]]``; its group is a small number (0 stands for the end of the
-    sentence). ``truth`` and ``at`` are those of the pack; ``token`` names the words.
+    sentence). ``truth`` and ``at`` are those of the pack; ``token`` names the words. ``beam`` is for
+    prediction only, since a certificate needs exact oracles.
     """
 
     table: np.ndarray
@@ -76,6 +77,7 @@ class CFGData(NamedTuple):
     token: np.ndarray
     kind: int
     rich: int
+    beam: float
 
 
 @njit(nogil=True)
@@ -96,7 +98,8 @@ def decode(data, w, i, mode, y, work):
     truth = data.truth[data.at[i] : data.at[i + 1]]
     if mode == MARGIN and data.kind == BRACKET:
         add_costs(G, truth, L, scores(F, J, SPANS), scores(F, J, TAGS))
-    inside(G, F, J, L, data.tags, data.tag_at, lo)
+    beam = data.beam if mode == PREDICT else np.inf
+    inside(G, F, J, L, data.tags, data.tag_at, lo, beam)
     root = best_root(G, F, J, L, -1)
     if root < 0:
         trace_fragments(G, F, J, L, y)

@@ -99,11 +99,12 @@ def write_node(y, n, i, j, rule, chain):
 
 
 @register_jitable
-def inside(G, F, J, L, tags, tag_at, lo):
+def inside(G, F, J, L, tags, tag_at, lo, beam):
     """Fill the chart; token t may have the tags ``tags[tag_at[lo + t]:tag_at[lo + t + 1]]``.
 
     Cells with the same end j are filled from the shortest on. Once cell (i, j) is there, it is at
     once joined to what ends before it: one vector operation for each rule and all starts a < i.
+    What is more than ``beam`` below the best of its cell and kind is left out.
     """
     N, K, NL = np.int64(G[N_PHRASES]), np.int64(G[N_TAGS]), np.int64(G[N_LABELS])
     P, S = N + K, len(section(G, FIRST)) - 1
@@ -140,6 +141,8 @@ def inside(G, F, J, L, tags, tag_at, lo):
                     values[free] = best[A * L + i]
                     free += 1
             climb(G, F, J, down, row, cell, j - i == L)
+            if beam < np.inf and j - i < L:
+                free = prune(symbols, values, row, begin[cell], free, beam)
             for X in range(P):
                 ups[((j - 1) * P + X) * L + i] = row[X]
                 if row[X] > -np.inf:
@@ -186,6 +189,25 @@ def join(G, F, J, L, k, j, n):
                 for a in range(k):
                     row[a] = left[a] + score
     return n
+
+
+@register_jitable
+def prune(symbols, values, row, begin, end, beam):
+    """Leave the best of a cell, of its ``row`` and of its parts of long rules; the new end."""
+    best = -np.inf
+    for X in range(len(row)):
+        best = max(best, row[X])
+    for X in range(len(row)):
+        if row[X] < best - beam:
+            row[X] = -np.inf
+    best, free = -np.inf, begin
+    for e in range(begin, end):
+        best = max(best, values[e])
+    for e in range(begin, end):
+        if values[e] >= best - beam:
+            symbols[free], values[free] = symbols[e], values[e]
+            free += 1
+    return free
 
 
 @register_jitable
