@@ -7,6 +7,7 @@ matching minus those of another.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -153,7 +154,7 @@ class FastMatching(mm.KernelProblem):
     def unpack(self, pack, labels):
         """The matchings, as tuples."""
         ends = pack.offsets.tolist()
-        return [tuple(labels[a:b].tolist()) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+        return [tuple(labels[a:b].tolist()) for a, b in pairwise(ends)]
 
 
 def frozen(values, dtype):

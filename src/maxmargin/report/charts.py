@@ -236,12 +236,12 @@ def _span(chart: Chart, which: str) -> tuple[float, float]:
 
 
 def find_ticks(low: float, high: float, log: bool) -> list[float]:
-    """Round numbers between low and high: 1, 2, 5, 10, or powers of ten where these are many.
+    """Round numbers between low and high; on a logarithmic axis powers of ten if they are enough.
 
     Examples
     --------
     >>> find_ticks(0.3, 12, log=True)
-    [0.5, 1.0, 2.0, 5.0, 10.0]
+    [0.3, 1.0, 3.0, 10.0]
     >>> find_ticks(0, 100, log=False)
     [0.0, 20.0, 40.0, 60.0, 80.0, 100.0]
     """

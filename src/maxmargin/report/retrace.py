@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..bench.figures import COLORS as DRAWN
 from .charts import COLORS, Chart, Series
 
 if TYPE_CHECKING:
@@ -30,6 +29,8 @@ _DASHES = {"-": "solid", "--": "dashed", "-.": "dashed", ":": "dotted"}
 
 def charts_of(figure: Figure) -> list[Chart]:
     """A chart for each of the axes that has anything that a chart can show."""
+    from ..bench.figures import COLORS as DRAWN  # here, as bench imports the report
+
     figure.draw_without_rendering()  # limits and ticks are settled now
     names = {color.lower(): name for color, name in zip(DRAWN, COLORS, strict=True)}
     charts = [_chart(axes, names) for axes in figure.axes]
