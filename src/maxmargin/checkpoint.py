@@ -98,7 +98,7 @@ class Saver:
         self.path = Path(checkpoint.path)
         self.every = checkpoint.seconds()
         self.resume = checkpoint.resume
-        self.task = task
+        self.solver, self.task = solver, task
         self.about = describe_run(solver, task)
         self._last = time.monotonic()
         self._saved = -1
@@ -113,6 +113,8 @@ class Saver:
         if self._saved == len(run.history):
             return
         shard = self.task.shard
+        if hasattr(self.solver, "freeze"):  # what workers elsewhere know
+            self.solver.freeze(self.task, run.state)
         writer = Writer(shard.pack.truth)
         random = self.task.random.get_state(legacy=False)
         description = {
@@ -161,6 +163,8 @@ class Saver:
             run.clock.continue_from(reader.fill(None, description["time"]))
             run.history = [_record(row) for row in history.tolist()]
             shard.n_oracle = int(description["n_oracle"])
+            if hasattr(self.solver, "thaw"):
+                self.solver.thaw(self.task, run.state)
         except (KeyError, TypeError, ValueError, IndexError, ModelFileError) as error:
             raise CheckpointError(f"{self.path}: is damaged: {error}") from error
         self._saved = len(run.history)

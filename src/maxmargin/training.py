@@ -102,14 +102,15 @@ def train(
     weight = None if files else check_examples(X, Y, sample_weight)
     stop = check_stop(tol, max_iter, max_time)
     settings = (stop, rescaling, random_state, callbacks, verbose)
+    saved = as_checkpoint(checkpoint, every, resume)
     if backend is not None:
-        check_local(checkpoint, start, keep)
-        result = backend.train(kernel_problem, X, Y, weight, C, solver, *settings)
+        if start is not None or keep:
+            raise DataError("start= and keep= are for training in this process: no backend=")
+        result = backend.train(kernel_problem, X, Y, weight, C, solver, *settings, saved)
     else:
         pack = X.pack(kernel_problem) if files else kernel_problem.pack(X, Y, weight)
         shard = Shard(kernel_problem, pack, 1 if n_jobs is None else n_jobs)
         try:
-            saved = as_checkpoint(checkpoint, every, resume)
             result = train_shard(shard, C, solver, *settings, saved, start, relabel, keep)
         finally:
             shard.close()
@@ -195,14 +196,6 @@ def check_alone(*others: Any) -> None:
     """Files hold the labels and weights of their examples."""
     if any(other is not None for other in others):
         raise DataError("mm.Files hold labels and weights themselves: give nothing beside them")
-
-
-def check_local(checkpoint: Any, start: Any, keep: bool) -> None:
-    """What lives in the driver's process alone cannot serve workers."""
-    if checkpoint is not None:
-        raise DataError("checkpoint= is for training in this process: leave out backend=")
-    if start is not None or keep:
-        raise DataError("start= and keep= are for training in this process: leave out backend=")
 
 
 def check_stop(tol: float, max_iter: int, max_time: float | None) -> Stop:

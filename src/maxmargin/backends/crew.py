@@ -68,6 +68,7 @@ class Outline(NamedTuple):
 
     dim: int
     width: int
+    truth: np.ndarray | None = None
 
 
 class Loops(NamedTuple):
@@ -136,6 +137,12 @@ class Crew:
         self.pack = Outline(self.facts[0].dim, max(fact.width for fact in self.facts))
         self.loops = Loops(self.facts[0].compiled)
         self._sent = np.zeros(self.pack.dim)
+
+    def fingerprint(self) -> str:
+        """A hash of the examples of all workers, and of how they are shared out."""
+        from ..checkpoint import fingerprint
+
+        return fingerprint(*self.call("fingerprint"))
 
     def operations(self) -> float | None:
         """About how many operations a pass of the oracle takes."""

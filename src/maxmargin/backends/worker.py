@@ -235,6 +235,10 @@ class Worker:
         w = self.w if at is None else self._dense(at)
         return sets.hinge_at(self.task, self.state, w, add)
 
+    def fingerprint(self) -> str:
+        """A hash of the examples."""
+        return self.shard.fingerprint()
+
     def freeze(self) -> dict[str, Any]:
         """All that the next iterations depend on, by plain names and arrays."""
         kept = {name: v for name, v in vars(self.state).items() if name not in REMADE}
