@@ -260,3 +260,17 @@ def test_w_moves_by_the_sum_of_what_the_shards_did(dim, K, sigma, seed):
     places = move(w, [changed(u, w) for u in models], sigma)
     np.testing.assert_allclose(w, expected, atol=1e-12)
     assert places is None or set(places.tolist()) <= set(range(dim))
+
+
+@pytest.mark.parametrize("K", [1, 2])
+@pytest.mark.parametrize("name", ["one-slack", "sdm", "bcfw, gap", "n-slack, batches"])
+def test_a_distributed_run_continues_from_its_checkpoint(name, K, tmp_path):
+    example, solver = EXAMPLES["wide chain"](), SOLVERS[name]
+    whole = run(example, solver, InProcess(K), max_iter=8, tol=1e-9)
+    saved = {"checkpoint": tmp_path / "run.ck", "every": 0, "resume": True, "tol": 1e-9}
+    run(example, solver, InProcess(K), max_iter=4, **saved)
+    again = run(example, solver, InProcess(K), max_iter=8, **saved)
+    np.testing.assert_array_equal(again.w, whole.w)
+    assert steps(again) == steps(whole)
+    with pytest.raises(MaxMarginError, match="other training data"):
+        run(example, solver, InProcess(3), max_iter=8, **saved)

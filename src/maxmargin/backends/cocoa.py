@@ -110,7 +110,13 @@ class CoCoA:
 
     def freeze(self, task: Task, state: CoCoAState) -> None:
         """Before a checkpoint: take what the workers know into the state."""
-        state.parts = crew_of(task).call("freeze", again=False)
+        before = self._dual(task, state)
+        while True:
+            try:
+                state.parts = crew_of(task).call("freeze", again=False)
+                return
+            except WorkersLost:
+                self._recover(task, state, before)
 
     def thaw(self, task: Task, state: CoCoAState) -> None:
         """After a checkpoint was read: give it back to the workers, in their order."""
