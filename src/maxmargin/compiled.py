@@ -16,7 +16,7 @@ from .linalg import sparse_dot
 from .loops import collect_planes, decode_examples, recall_planes, remember_planes
 from .problems import binary, cfg, chain, multiclass
 
-SOURCES = "8d367a6147e65248"
+SOURCES = "fd0cbbffdb4e4814"
 
 
 @njit(nogil=True)
