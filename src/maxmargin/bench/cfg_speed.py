@@ -165,6 +165,12 @@ def _logprob(weights: dict[Any, float], tree: Tree) -> float:
     return sum(weights.get(rule, 0.0) for rule in _productions(tree))
 
 
+def _power(points: list[tuple[float, float]]) -> float:
+    """The exponent of y over x, by least squares in logarithms."""
+    x, y = np.log(np.array(points)).T
+    return float(np.polyfit(x, y, 1)[0])
+
+
 def judge(both: dict[str, list[Group]], growth: dict[Any, list[Group]]) -> Verdict:
     """Ratios to NLTK, equal best probabilities, and exponents of the growth."""
     times = [a.median("time") / b.median("time") for a, b in zip(*both.values(), strict=True)]
@@ -179,8 +185,7 @@ def judge(both: dict[str, list[Group]], growth: dict[Any, list[Group]]) -> Verdi
     ]
     cubic = True
     for (data, n), groups in growth.items():
-        logs = [[np.log(g.config["length"]), np.log(g.median("time"))] for g in groups]
-        power = float(np.polyfit(*np.array(logs).T, 1)[0])
+        power = _power([(g.config["length"], g.median("time")) for g in groups])
         cubic &= power <= 3
         last = groups[-1]
         parts.append(
@@ -191,8 +196,7 @@ def judge(both: dict[str, list[Group]], growth: dict[Any, list[Group]]) -> Verdi
     linear = True
     if len(growth) > 1:
         ends = [groups[-1] for groups in growth.values()]
-        logs = [[np.log(g.median("binary")), np.log(g.median("time"))] for g in ends]
-        power = float(np.polyfit(*np.array(logs).T, 1)[0])
+        power = _power([(g.median("binary"), g.median("time")) for g in ends])
         linear = power <= 1
         parts.append(f"at the longest sentences time ~ rules^{power:.2f}")
     fastest = f"least ratio {ratio(min(times))}"

@@ -61,8 +61,8 @@ class CFGData(NamedTuple):
     ``feature[feature_at[t]:feature_at[t + 1]]``, those of the places between tokens (one more than
     tokens in each sentence) follow after those of all tokens. Token t may have the tags
     ``tags[tag_at[t]:tag_at[t + 1]]``; its group is a small number (0 stands for the end of the
-    sentence). ``truth`` and ``at`` are those of the pack; ``token`` names the words. ``beam`` is for
-    prediction only, since a certificate needs exact oracles.
+    sentence). ``truth`` and ``at`` are those of the pack; ``token`` names the words. ``beam`` is
+    for prediction only, since a certificate needs exact oracles.
     """
 
     table: np.ndarray
