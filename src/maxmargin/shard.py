@@ -340,7 +340,7 @@ class Shard:
         operations = self.problem.operations(self.pack)
         known = self.problem.kernels.margin is not None
         light = known and operations is not None and operations < HEAVY * self.pack.width * self.n
-        return 0 if light and self.loops.compiled else min(max(self.n // BLOCK_PART, 1), BLOCK)
+        return 0 if light else min(max(self.n // BLOCK_PART, 1), BLOCK)
 
     def sum_duals(self, C: float, mode: int, duals: Duals, w: np.ndarray) -> None:
         """w += C sum_ir weight_i alpha_ir plane_ir."""
