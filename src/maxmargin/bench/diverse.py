@@ -56,8 +56,8 @@ class Case(NamedTuple):
 @experiment(
     "004-diverse-cuts",
     title="Iterations, oracle calls and time of one-slack training with M cuts an iteration",
-    claim="With M = 5, greedy cuts need at most 0.7 times the iterations of one cut on every problem "
-    "that has an m-best decoder, and fewer than every way of the paper.",
+    claim="With M = 5, greedy cuts need at most 0.7 times the iterations of one cut on problems "
+    "with an m-best decoder, and fewer than every way of the paper.",
     data=("ocr_letters", "conll2000", "letter"),
 )
 def run(session: Session) -> Verdict:

@@ -20,7 +20,7 @@ STRENGTHS = (0.0, 0.1, 0.5, 2.0)
 TRY_EVERY = 8
 
 #: Without a decoder for several outputs: how much of its loss a step takes from a violation.
-STEP = 1.0
+STEP = 0.1
 
 #: Greedily, planes are added while they are violated by this part of the first one.
 VIOLATED_ENOUGH = 0.1

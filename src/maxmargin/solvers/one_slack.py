@@ -74,7 +74,7 @@ class OneSlack:
         The reward for each label in which an output differs from the ones before it, in units of
         score. By default 0: the best outputs, however alike. "auto" chooses among a few strengths
         by the weight that the QP gives to the cuts they lead to. For a problem without an m-best
-        decoder it is the length of the steps that find other outputs, 1 by default.
+        decoder it is the length of the steps that find other outputs, 0.1 by default.
     reuse_map : bool
         With "ilp" and "relaxed": the most violated output of an example may be used in another cut
         as well, and one of the others left out.
