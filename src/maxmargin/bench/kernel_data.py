@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from .session import Session
 
 #: gamma of the rbf kernel: of Checkers and Adult as the figures of libsvm were taken; of Covertype
-#: (features scaled to [0, 1]) the best of a grid by powers of 2 on 10,000 examples.
-GAMMA: dict[str, Any] = {"checkers": 10.0, "adult": 0.05, "covertype": 32.0}
+#: (features scaled to [0, 1]) the best of 2, 8 and 16, by libsvm on 10,000 examples and 10,000
+#: others of the training part: 18.9, 16.4 and 15.5 % errors.
+GAMMA: dict[str, Any] = {"checkers": 10.0, "adult": 0.05, "covertype": 16.0}
 
 
 class Task(NamedTuple):
@@ -64,6 +65,8 @@ def _load_adult(directory: Path | None, seed: int) -> Dataset:
     for part in ("train", "test"):
         path = find_file("adult", directory, f"a8a.{part}.txt.gz")
         X, y = load_svmlight_file(str(path), n_features=123)
+        # libsvm reads 32-bit indices only.
+        X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
         parts += [X, (y > 0).astype(int)]
     order = np.random.default_rng(seed).permutation(len(parts[1]))
     return Dataset(parts[0][order], parts[1][order], *parts[2:])
