@@ -59,7 +59,8 @@ class Page:
             name = f"figure{len(self._figures)}"
             self._figures[name] = draw(chart, group)
             title = f"<h3>{escape(chart.title)}</h3>" if chart.title else ""
-            title += f'<p class="axis">{escape(chart.y_label)}</p>' if chart.y_label else ""
+            if chart.y_label and chart.y_label.split()[-1] not in chart.title.lower().split():
+                title += f'<p class="axis">{escape(chart.y_label)}</p>'
             words = escape(f"{chart.title}: {chart.y_label} over {chart.x_label}", quote=True)
             cells.append(
                 f'<div class="chart" role="img" aria-label="{words}">{title}<!--{name}-->'

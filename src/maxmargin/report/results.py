@@ -76,6 +76,7 @@ def outcome_html(outcome: Outcome) -> str:
     ]
     if outcome.n:
         parts.append(_errors(outcome))
+        parts.append(f'<p class="small muted">{_legend(outcome)}</p>')
         parts.append(f'<div class="split">{_confusion(outcome)}{_label_table(outcome)}</div>')
     return "".join(parts)
 
@@ -110,16 +111,20 @@ def _confusion(outcome: Outcome) -> str:
     tall = ' class="tall"' if max(len(names[j]) for j in keep) > 3 else ""
     top = "".join(f"<th{tall}>{escape(_short(names[j]))}</th>" for j in keep)
     body = "".join(_row(counts[t], t, keep, names[t]) for t in [*keep, *unknown])
-    left_out = int((total > 0).sum()) - len(keep)
-    note = f" {left_out} rare labels are left out." if left_out else ""
-    words = (
-        "Rows are true labels with their counts, columns predictions; blue is right, orange wrong, "
-        f"deeper where it is a larger part of the row.{note}"
-    )
     return (
-        f'<div class="scroll"><table class="confusion"><caption>{words}</caption>'
+        f'<div class="scroll"><table class="confusion">'
         f"<thead><tr><th></th>{top}</tr></thead>"
         f"<tbody>{body}</tbody></table></div>"
+    )
+
+
+def _legend(outcome: Outcome) -> str:
+    counts, k = np.asarray(outcome.confusion), len(outcome.labels)
+    seen = int((counts[:k].sum(axis=1) + counts.sum(axis=0) > 0).sum())
+    note = f" {seen - MOST} rare labels are left out." if seen > MOST else ""
+    return (
+        "Rows are true labels with their counts, columns predictions; blue is right, orange wrong, "
+        f"deeper where it is a larger part of the row.{note}"
     )
 
 
