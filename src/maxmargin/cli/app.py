@@ -194,18 +194,20 @@ def train(
         "random_state": seed,
         "checkpoint": checkpoint_option(checkpoint, every, resume),
         "verbose": int(not quiet),
-        **kernel_options.read(kernel, gamma, degree, coef0, n_basis),
     }
+    kernels = kernel_options.read(kernel, gamma, degree, coef0, n_basis)
     if structure is Structure.cfg:
         chains = {
             "--format": form, "--template": template, "--label": label,
             "--transitions": transitions, "--start-stop": start_stop or None,
             "--intercept": intercept or None, "--class-weight": parameters.pop("class_weight"),
+            "--kernel": kernels["kernel"],
         }  # fmt: skip
         own = cfg_app.structure_options(
             C, loss, features, given, functions, horizontal, refused=chains
         )
     else:
+        parameters |= kernels
         cfg_app.refuse(structure.value, features, given, functions, horizontal)
         own = chain_app.structure_options(
             structure.value, C, intercept, form, template, label, transitions, start_stop, loss

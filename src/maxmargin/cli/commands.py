@@ -74,7 +74,8 @@ def train_model(
     check_positive("C", parameters["C"])
     check_stop(parameters["tol"], parameters["max_iter"], parameters["max_time"])
     get_solver(parameters["solver"])  # only to refuse a wrong name early
-    check_kernel_options(parameters)
+    if structure != "cfg":
+        check_kernel_options(parameters)
     start = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # said below, in the user's words

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import MaxMarginError
+from ..estimators import CFGSVC
 from ..io import read_examples
 from ..report.fitted import SUSPECTS, describe, find_suspects, outcome, sequence_outcome
 from ..report.page import check_page
@@ -40,7 +41,11 @@ def check_report(report: Path | None, test: str | None, data: str, others: list[
 def report_training(
     report: Path, estimator: Any, data: Any, size: str, test: str | None, command: str
 ) -> None:
-    """Write the report; ``data`` are ``Tagged`` sequences, or ``Examples``."""
+    """Write the report; ``data`` are ``Tagged`` sequences, ``Examples`` or trees."""
+    if isinstance(estimator, CFGSVC):
+        run = describe(estimator, size, [], None, _WEIGHTS)
+        write_report(report, run.with_settings({"data": command}))
+        return
     chain = isinstance(data, Tagged)
     X, Y = (data.X, data.Y) if chain else (data.X, data.y)
     outcomes = [outcome(estimator, "training data", X, Y)]

@@ -64,6 +64,10 @@ class CFGSVC(_SVC):
     n_jobs : int
         Threads; the model does not depend on it.
     random_state : int
+    checkpoint : path or Checkpoint, optional
+        A file in which training is saved every 5 minutes, and continued from if it is there.
+    backend : optional
+        Where training happens: ``mm.Ray(...)`` for the workers of a cluster.
     verbose : int
         1 shows progress.
 
@@ -118,6 +122,8 @@ class CFGSVC(_SVC):
         max_time: float | None = None,
         n_jobs: int | None = 1,
         random_state: Any = 0,
+        checkpoint: Any = None,
+        backend: Any = None,
         verbose: int = 0,
     ):
         self.C = C
@@ -135,6 +141,8 @@ class CFGSVC(_SVC):
         self.max_time = max_time
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.checkpoint = checkpoint
+        self.backend = backend
         self.verbose = verbose
 
     def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Self:
@@ -170,14 +178,14 @@ class CFGSVC(_SVC):
         labels = predict_labels(problem, pack, self.coef_, self.n_jobs or 1)
         return [self._own(tree) for tree in problem.unpack(pack, labels)]
 
-    def predict_m_best(self, X: Any, m: int = 5) -> list[list[tuple[Any, float]]]:
-        """The m best trees of each sentence with their scores, the best first.
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Not for parsers: with more trees the grammar is another one."""
+        raise DataError("a grammar grows with its trees: fit on all of them")
 
-        Fewer where the grammar has fewer; for a sentence outside the grammar the one tree that
-        ``predict`` returns, with the score of its parts.
-        """
-        if isinstance(m, bool) or int(m) != m or m < 1:
-            raise DataError(f"m is an integer >= 1, got {m!r}")
+    def _m_best(self, X: Any, m: int, diversity: float) -> list[list[tuple[Any, float]]]:
+        """Fewer where the grammar has fewer; outside the grammar the one tree of ``predict``."""
+        if diversity:
+            raise DataError("the best trees are found one after the other: diversity must be 0")
         problem = self._problem()
         found = k_best(problem, problem.pack(X), self.coef_, int(m))
         return [[(self._own(tree), score) for tree, score in trees] for trees in found]

@@ -249,9 +249,8 @@ class ChainSVC(_SVC):
 
     def _m_best(self, X: Any, m: int, diversity: float) -> list[list[tuple[Any, float]]]:
         tokens = self._tokens(X)
-        _, found = predict_m_best(
-            self._problem(), tokens, self._w(), m, diversity, self.n_jobs or 1
-        )
+        rows, w = self._weighted(tokens)
+        _, found = predict_m_best(self._problem(), rows, w, m, diversity, self.n_jobs or 1)
         names, ends = self.classes_.tolist(), tokens.offsets.tolist()
         flat = [[names[k] for k in labels.tolist()] for labels in found.labels]
         return [
