@@ -128,6 +128,8 @@ def _encoded(clf: Any, X: Any, y: Any, names: list[Any]) -> tuple[Any, np.ndarra
 
 
 def _is_linear(clf: Any) -> bool:
+    if hasattr(clf, "grammar_"):  # the weights of a parser are those of rules
+        return False
     return hasattr(clf, "coef_") and getattr(clf, "kernel", None) in (None, "linear")
 
 
