@@ -1,6 +1,7 @@
 """What the documentation shows must run as it stands there, and do what it says."""
 
 import ast
+import gzip
 import os
 import re
 import subprocess
@@ -17,7 +18,14 @@ DOCS = ROOT / "docs"
 EXAMPLES = ROOT / "examples"
 
 #: Blocks of these pages need files that only their readers have.
-NEED_FILES = {"svm_struct.md"}
+NEED_FILES = {"svm_struct.md", "cluster.md"}
+
+#: What the page on parsing reads.
+TREES = """
+( (S (NP-SBJ (DT The) (NN company) ) (VP (VBD said) (SBAR (S (NP (PRP it)) (VP (VBZ expects)
+  (NP (DT a) (NN loss))))))  (. .) ))
+( (S (NP (DT The) (NN loss)) (VP (VBD grew)) (. .)))
+"""
 
 BLOCK = re.compile(r"^```(python|sh|text)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
@@ -79,6 +87,8 @@ def test_python_blocks_of_pages_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     mm.datasets.write_conll("train.txt", 30, seed=1)
     mm.datasets.write_conll("test.txt", 10, seed=2)
+    for name in ("train.mrg.gz", "test.mrg.gz"):
+        Path(name).write_bytes(gzip.compress(TREES.encode()))
     names = {"__name__": "page"}
     for number, block in enumerate(parts):
         exec(compile(block, f"{page.name}, block {number}", "exec"), names)

@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 
+import cloudpickle
 import numpy as np
 import pytest
 
@@ -14,6 +15,9 @@ import maxmargin as mm
 from maxmargin.errors import ProblemError
 from maxmargin.problem import MARGIN, as_kernel_problem
 from maxmargin.shard import Shard
+
+# Worker processes cannot import the modules of tests; a user's problem stands in a script, too.
+cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 
 class Digits(mm.Problem):

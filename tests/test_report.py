@@ -30,7 +30,7 @@ def make_result(n=60, first_known=3):
     last = history[-1]
     return Result(
         np.zeros(3), last.primal, last.dual, last.gap, Status.CONVERGED, n, 100 * n, 0.01 * n,
-        0.2, 1.5, history, {"oracle": 0.4, "qp": 0.1}, "one-slack", 1.2,
+        0.2, 1.5, history, {"oracle": 0.4, "qp": 0.1}, solver="one-slack", target=1.2,
     )  # fmt: skip
 
 

@@ -1,7 +1,4 @@
-"""The loops over several outputs bound to the built-in problems; see ``compiled.py``.
-
-The line below changes with every kernel: ``make stamp`` writes it and a test compares it.
-"""
+"""The loops over several outputs bound to the built-in problems; see ``compiled.py``."""
 
 # ruff: noqa: D103
 
@@ -11,8 +8,6 @@ from numba import njit
 
 from .m_best_loops import ask_m_best, keep_outputs, measure_outputs, sum_outputs
 from .problems import binary, chain, multiclass
-
-SOURCES = "380026078c02d86e"
 
 
 @njit(cache=True, nogil=True)

@@ -21,6 +21,9 @@ from .task import Task
 class Batches:
     """The examples in random order, a batch for each step of a pass."""
 
+    #: Not part of a checkpoint: a pass begins with all of it anew.
+    scratch = ("task", "labels", "parts")
+
     def __init__(self, task: Task):
         self.task = task
         self.labels = task.shard.new_labels()
