@@ -102,10 +102,10 @@ def path(
 
     Examples
     --------
-    >>> import maxmargin as mm
+    >>> import numpy as np, maxmargin as mm
     >>> from maxmargin.problems.multiclass import Multiclass
-    >>> X, y = [[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], [0, 1, 2]
-    >>> found = mm.path(Multiclass(3), X, y, [0.1, 1.0])
+    >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    >>> found = mm.path(Multiclass(3), X, [0, 1, 2], [0.1, 1.0])
     >>> [result.status.name for result in found.results]
     ['CONVERGED', 'CONVERGED']
     """
