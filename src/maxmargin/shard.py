@@ -357,7 +357,7 @@ class Shard:
                 getattr(self.loops, name)(*self._nothing_to_do(name, mode))
             if "ascend" in names and not self.loops.compiled:
                 self._warm_up_block()
-            warm_up_vectors()
+            warm_up_vectors(names)
         finally:
             late.cancel()
         return time.perf_counter() - start
@@ -396,11 +396,12 @@ class Shard:
         return np.empty(self.pack.width, np.uint64), np.empty(self.pack.width)
 
 
-def warm_up_vectors() -> None:
-    """Compile (or load) what solvers themselves do with w and with planes."""
+def warm_up_vectors(names: tuple[str, ...]) -> None:
+    """Compile (or load) what solvers that call these loops do with w and with planes."""
     blend(np.zeros(1), np.zeros(1), 0.0)
-    go_towards(np.zeros(1), np.zeros(1), 0.0, np.zeros(1))
-    warm_up_planes()
+    if "collect" in names:
+        go_towards(np.zeros(1), np.zeros(1), 0.0, np.zeros(1))
+        warm_up_planes()
 
 
 def predict_labels(

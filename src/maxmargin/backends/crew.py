@@ -152,7 +152,7 @@ class Crew:
     def warm_up(self, mode: int, names: tuple[str, ...]) -> float:
         """Compile these loops in every worker; returns the seconds it took."""
         start = time.perf_counter()
-        warm_up_vectors()
+        warm_up_vectors(names)
         self.call("warm_up", mode, names)
         self.busy[:] = 0.0
         return time.perf_counter() - start
