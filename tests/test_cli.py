@@ -217,6 +217,8 @@ def test_ctrl_c_in_training_writes_the_certified_model(tmp_path):
     with subprocess.Popen(
         [*command, "--tol", "1e-9"], cwd=tmp_path, env=ENV, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        # Tests that a shell runs in the background ignore Ctrl-C, and so would their children.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as process:  # fmt: skip
         try:
             while not (line := process.stderr.readline()).startswith("maxmargin: iteration"):
