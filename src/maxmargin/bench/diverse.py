@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .session import Session
 
 SIZES = (1, 2, 5, 10)
-MAX_TIME = 120.0
+MAX_TIME = 45.0
 
 #: The paper's ways and ours; the programs may use the most violated output again, for otherwise
 #: they have nothing to decide.
