@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 STEPS = (1.0, 0.5, 0.3, 0.1)
 RATES = ((1.0, 1.0), (1.0, 3.0), (3.0, 1.0))
 TOLERANCES = (1e-2, 3e-3)
-CAP = 120.0
+CAP = 60.0
 
 
 @experiment(

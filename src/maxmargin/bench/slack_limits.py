@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from .session import Group, Session
 
-CAP, QUICK_CAP = 60.0, 1.5
+CAP, QUICK_CAP = 25.0, 1.5
 
 #: Training examples of each task.
 SIZES = {"MultiC": 20_000, "HMM": 2_000}

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from .session import Group, Session
 
-CAP, QUICK_CAP = 60.0, 1.5
+CAP, QUICK_CAP = 25.0, 1.5
 
 SIZES = {"MultiC": (1_000, 5_000, 25_000, 125_000), "HMM": (250, 1_000, 4_000, 16_000)}
 
