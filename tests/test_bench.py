@@ -362,8 +362,9 @@ def test_diverse_cuts_from_end_to_end(no_data, tmp_path, capsys, monkeypatch):
         diverse, "problems", lambda session: {"digits": diverse.Case(40, 0.1, 0.1, digits)}
     )
     monkeypatch.setattr(diverse, "conditions", lambda session, cases: {})
-    for name in ("ocr_letters/ocr_letters.npz", "letter/letter.npz"):
-        (tmp_path / name).parent.mkdir()
+    trees = [f"wsj_cfg/le15.unary.{part}.txt.gz" for part in ("train", "test")]
+    for name in ("ocr_letters/ocr_letters.npz", "letter/letter.npz", *trees):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
     write_conll(tmp_path, 5)
     options = {"data": tmp_path, "out": tmp_path, "repeats": 1, "quick": True}

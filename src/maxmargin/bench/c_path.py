@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from .session import Group, Session
 
 TASK, TOL = "chunking", 0.05
-SOLVERS = ("sdm", "one-slack")
+
+#: The sentences each solver is given; one-slack takes long on all of them.
+SOLVERS = {"sdm": 8_936, "one-slack": 1_000}
 
 #: Ten values; few for a quick run.
 VALUES, QUICK = np.logspace(-3, 0, 10), np.logspace(-2, -1, 3)
@@ -34,6 +36,7 @@ def run(session: Session) -> Verdict:
     groups = [measure(session, solver) for solver in SOLVERS]
     columns = [
         Column("solver", "solver"),
+        Column("n", "sentences", count),
         Column("calls", "oracle calls", count),
         Column("calls_apart", "separate", count),
         Column("saved", "saved", percent),
@@ -47,7 +50,7 @@ def run(session: Session) -> Verdict:
 
 def measure(session: Session, solver: str) -> Group:
     """The path and the separate runs."""
-    n = 300 if session.quick else None
+    n = 300 if session.quick else SOLVERS[solver]
     values = QUICK if session.quick else VALUES
 
     def once(seed: int) -> dict[str, Any]:
@@ -57,7 +60,7 @@ def measure(session: Session, solver: str) -> Group:
         data = session.tagged(TASK, n)
         found = path(
             Chain(len(data.labels)), data.X, data.Y, values, solver=solver, tol=TOL,
-            max_time=600.0, random_state=seed, compare=True,
+            max_time=120.0, random_state=seed, compare=True,
         )  # fmt: skip
         pairs = list(zip(found.results, found.separate, strict=True))
         return {

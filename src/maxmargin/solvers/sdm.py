@@ -85,6 +85,7 @@ class SDM:
         """From a run with another C: the known outputs matter from the first iteration on."""
         rescale_duals(task, state, C)
         state.iterations, state.next_look = self.first, self.first + 1
+        state.settled = False
         return state
 
     def extend(
@@ -104,6 +105,9 @@ class SDM:
     def ascend(self, task: Task, state: WorkingSets) -> Passes[None]:
         """A type-I pass and the type-II passes after it."""
         tau = self._tau(task, state)
+        if not state.settled:
+            with task.share("inner"):
+                yield from self._settle(task, state)
         with task.share("oracle"):
             order = sets.shuffled(task, task.shard.everyone)
             state.gap = yield from sets.sweep(task, state, order, Rule(True, tau=tau))
@@ -136,6 +140,17 @@ class SDM:
                 break
             if self.tau is not None and state.seen["violation"] < violation / 2:  # line 37
                 break
+
+    def _settle(self, task: Task, state: WorkingSets) -> Passes[None]:
+        """Known outputs for another C: type-II passes come first, the oracle costs more."""
+        begun = 0.0
+        for _ in range(min(self.inner, EARLY)):
+            order = sets.shuffled(task, np.flatnonzero(state.duals.count > 1))
+            gap = yield from sets.sweep(task, state, order, Rule(False, tau=0.0))
+            begun = begun or gap
+            if gap < ENOUGH * begun:
+                break
+        state.settled = True
 
     def wanted(self, task: Task, state: WorkingSets) -> str | None:
         """The point to certify after this iteration, if any."""

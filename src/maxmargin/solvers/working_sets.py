@@ -63,6 +63,7 @@ class WorkingSets:
     next_look: int = 3
     gap: float = np.inf
     finished: bool = False
+    settled: bool = True
     seen: dict[str, float] = field(default_factory=dict)
 
 
