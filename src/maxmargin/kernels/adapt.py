@@ -26,10 +26,11 @@ FIRST, LAST = 64, 4096
 PART = 2.0
 
 
-def find_k(training: Training, basis: Basis) -> int:
+def find_k(training: Training, basis: Basis) -> tuple[int, float]:
     """The first of 64, 128, 256, ... functions whose gap is small enough for ``tol``.
 
-    It is measured on a sample of the examples, whose C is raised such that C n stays.
+    Also the seconds that compiling took. The gap is measured on a sample of the examples, whose C
+    is raised such that C n stays.
     """
     most = min(LAST, basis.max_bytes // (4 * len(training.rows)))
     part = sample(training)
@@ -37,22 +38,25 @@ def find_k(training: Training, basis: Basis) -> int:
     part.options["stop"] = stop._replace(tol=max(stop.tol, 1e-2))
     seed = random(copy.copy(training.options["random_state"]))
     total = len(part.Y) if part.weight is None else float(part.weight.sum())
-    k = FIRST
+    k, compile_time = FIRST, 0.0
     while k < most:
-        gap, rank = gap_of(part, k, basis, seed)
+        gap, rank, compiling = gap_of(part, k, basis, seed)
+        compile_time += compiling
         if gap <= PART * stop.tol * part.C * total or rank < k:
             break
         k *= 2
-    return max(1, min(k, most))
+    return max(1, min(k, most)), compile_time
 
 
-def gap_of(part: Training, k: int, basis: Basis, seed: np.random.RandomState) -> tuple[float, int]:
-    """The gap that k functions leave, and how many of them were independent."""
+def gap_of(
+    part: Training, k: int, basis: Basis, seed: np.random.RandomState
+) -> tuple[float, int, float]:
+    """The gap that k functions leave, how many of them were independent, seconds of compiling."""
     features = choose_basis(part.rows, k, basis.choice, seed)
     Z = features.transform(part.rows, n_jobs=part.n_jobs)
-    _, state = fit_features(part, Z, solver="sdm", verbose=0)
+    result, state = fit_features(part, Z, solver="sdm", verbose=0)
     point = dual_point(part.scored(), state.duals, part.C, part.mode)
-    return left_out(part.rows, Z, point, seed), len(features)
+    return left_out(part.rows, Z, point, seed), len(features), result.compile_time
 
 
 def sample(training: Training) -> Training:

@@ -136,12 +136,16 @@ def check_precomputed(rows: KernelRows) -> None:
 
 def _train_mapped(training: Training, basis: Basis | None) -> KernelResult:
     """Train a linear model on the features of a map: exact, or of basis functions."""
+    compile_time = 0.0
     if basis is None:
         features, Z = exact_map(training.rows)
     else:
-        k = basis.k if basis.k != "auto" else find_k(training, basis)
+        k = basis.k
+        if k == "auto":
+            k, compile_time = find_k(training, basis)
         features, Z = make_features(training, int(k), basis)
     result, state = fit_features(training, Z)
+    result.compile_time += compile_time
     weights, intercept, rest = _take_apart(training, result.w, len(features))
     model = KernelModel.of(
         training.rows, features.pivots, features.coefficients(weights), intercept, rest
