@@ -1,6 +1,6 @@
 """The training loop, the only one: stopping, clock, history, callbacks, interruption.
 
-A solver is a frozen dataclass of options with three methods:
+A solver is a frozen dataclass of options with a ``name`` and four methods:
 
 ``init(task) -> state``
     Everything that changes during training lives in the state. A true ``state.finished`` ends
