@@ -31,22 +31,41 @@ SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000)
 #: libsvm is run up to these sizes; beyond they would take hours.
 LIBSVM_SIZES = {"checkers": 100_000, "covertype": 60_000}
 
+#: C n where it is held fixed: with a fixed C the problem itself becomes harder as n grows, more
+#: cuts are active, and every iteration computes its kernel with all of them.
+CN = 1e5
+
+Curves = dict[str, list["Group"]]
+
 
 @experiment(
     "001-checkers",
     title="Checkers, rbf gamma = 10, C = 1: training as n grows (figures 1 to 3)",
     claim="At n = 100,000 the best method is at least 10 times faster than libsvm and the sampled "
-    "ones are not slower, with test errors within 0.5 points of libsvm's; the time of the linear "
-    "method grows linearly (exponent at most 1.2) and an iteration of the constant one not at all "
-    "(exponent at most 0.3).",
+    "ones are not slower, with test errors within 0.5 points of libsvm's; with C n fixed the time "
+    "of the linear method grows at most linearly (exponent at most 1.1) and that of the constant "
+    "one not at all (exponent at most 0.1).",
     data=("checkers",),
 )
 def run_checkers(session: Session) -> Verdict:
     """Every size; libsvm up to 100,000."""
     sizes = SIZES[:2] if session.quick else SIZES
     curves = scale(session, "checkers", sizes)
+    fixed = {
+        name: [
+            measure_ours(session, Task("checkers", n), name, methods()[name], CN / n, repeats=1)
+            for n in sizes
+        ]
+        for name in (LINEAR, CONSTANT)
+    }
+    show(session, [g for groups in fixed.values() for g in groups], f"one core, C n = {CN:,.0f}")
+    session.draw(lambda figure: paint(figure, curves, fixed), width=15)
     last = max(n for n in sizes if n <= LIBSVM_SIZES["checkers"])
-    return judge(curves, last, faster=10.0, least=1.0, margin=0.005)
+    verdict = judge(curves, last, faster=10.0, least=1.0, margin=0.005)
+    linear, flat = exponent(fixed[LINEAR], "time"), exponent(fixed[CONSTANT], "time")
+    growth = f"C n fixed: linear time ~ n^{linear:.2f}, constant time ~ n^{flat:.2f}"
+    passed = verdict.passed and linear <= 1.1 and flat <= 0.1
+    return Verdict(passed, f"{verdict.numbers}\n{growth}")
 
 
 @experiment(
@@ -61,6 +80,7 @@ def run_covertype(session: Session) -> Verdict:
     full = session.load("covertype").n
     sizes = (2_000, 5_000) if session.quick else (10_000, 30_000, 60_000, 200_000, full)
     curves = scale(session, "covertype", sizes, repeats=1)
+    session.draw(lambda figure: paint(figure, curves, {}), width=12)
     last = max(n for n in sizes if n <= LIBSVM_SIZES["covertype"])
     verdict = judge(curves, last, faster=3.0, least=0.0, margin=np.inf)
     ended = all(groups[-1].every("converged") for name, groups in curves.items() if name != LIBSVM)
@@ -70,8 +90,8 @@ def run_covertype(session: Session) -> Verdict:
 
 def scale(
     session: Session, name: str, sizes: tuple[int, ...], repeats: int | None = None
-) -> dict[str, list[Group]]:
-    """Every program at every size, with a table and a picture."""
+) -> Curves:
+    """Every program at every size, with a table."""
     curves = {
         LIBSVM: [
             measure_libsvm(session, Task(name, n), repeats=1 if n >= 60_000 else 3)
@@ -84,7 +104,6 @@ def scale(
             measure_ours(session, Task(name, n), method, options, repeats=repeats) for n in sizes
         ]
     show(session, [g for groups in curves.values() for g in groups], "one core")
-    session.draw(lambda figure: paint(figure, curves), width=12)
     return curves
 
 
@@ -94,60 +113,50 @@ def exponent(groups: list[Group], key: str) -> float:
     return float(np.polyfit(np.log(n), np.log([g.median(key) for g in groups]), 1)[0])
 
 
-def judge(
-    curves: dict[str, list[Group]], n: int, faster: float, least: float, margin: float
-) -> Verdict:
+def judge(curves: Curves, n: int, faster: float, least: float, margin: float) -> Verdict:
     """Times and errors at n, and how times grow."""
     at = {name: next(g for g in groups if g.config["n"] == n) for name, groups in curves.items()}
     peer, error = at[LIBSVM].median("time"), at[LIBSVM].median("error")
     speed = {name: peer / group.median("time") for name, group in at.items() if name != LIBSVM}
     errors = {name: at[name].median("error") for name in speed}
-    linear, flat = (
-        exponent(curves[LINEAR], "time"),
-        exponent(curves[CONSTANT], "seconds_per_iteration"),
-    )
     passed = (
         max(speed.values()) >= faster
         and min(speed[LINEAR], speed[CONSTANT]) >= least
         and max(errors.values()) <= error + margin
     )
-    if margin < np.inf:
-        passed = passed and linear <= 1.2 and flat <= 0.3
     lines = [
         f"{name}: {ratio(speed[name])} libsvm's speed, test error {percent2(errors[name])}"
         for name in speed
     ]
     lines.insert(0, f"n = {n:,}: libsvm {seconds(peer)} s, test error {percent2(error)}")
-    lines.append(
-        f"linear time ~ n^{linear:.2f}; an iteration of constant time ~ n^{flat:.2f}; "
-        f"libsvm ~ n^{exponent(curves[LIBSVM], 'time'):.2f}"
-        if len(curves[LIBSVM]) > 1
-        else f"linear time ~ n^{linear:.2f}"
-    )
+    growth = [f"{name} ~ n^{exponent(g, 'time'):.2f}" for name, g in curves.items() if len(g) > 1]
+    lines.append(f"time with C fixed: {', '.join(growth)}")
     return Verdict(passed, "\n".join(lines))
 
 
-def paint(figure: Figure, curves: dict[str, list[Group]]) -> None:
-    """Time, training error and test error over n, as figures 1 to 3."""
-    panels = figure.subplots(1, 3)
-    titles = {
-        "time": "Training time, one core",
-        "train_error": "Training error",
-        "error": "Test error",
-    }
-    for axes, (key, title) in zip(panels, titles.items(), strict=True):
+def paint(figure: Figure, curves: Curves, fixed: Curves) -> None:
+    """Time, training error and test error over n, as figures 1 to 3; time with C n fixed."""
+    panels = [
+        ("time", "Training time, one core, C fixed", curves),
+        *([("time", f"Training time, C n = {CN:,.0f} fixed", fixed)] if fixed else []),
+        ("train_error", "Training error", curves),
+        ("error", "Test error", curves),
+    ]
+    grid = figure.subplots(1, len(panels))
+    for axes, (key, title, chosen) in zip(grid, panels, strict=True):
         factor = 1.0 if key == "time" else 100.0
-        for number, (name, groups) in enumerate(curves.items()):
+        for name, groups in chosen.items():
             n = [group.config["n"] for group in groups]
             values = np.array([factor * np.array(g.numbers(key)).mean() for g in groups])
             spread = np.array([factor * np.array(g.numbers(key)).std() for g in groups])
-            axes.errorbar(n, values, yerr=spread, capsize=2, label=name, **style(number))
+            look = style(list(curves).index(name))
+            axes.errorbar(n, values, yerr=spread, capsize=2, label=name, **look)
             unfinished(axes, n, groups, values)
         log_scale(axes, "x")
         if key == "time":
             log_scale(axes, "y")
         clean(axes, title, "training examples n", "seconds" if key == "time" else "percent")
-    legend(figure, panels[0], columns=len(curves))
+    legend(figure, grid[0], columns=len(curves))
 
 
 @experiment(
