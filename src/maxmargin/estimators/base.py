@@ -25,7 +25,17 @@ from .warm import Memory, check_width, join, join_weights
 class _SVC(BaseEstimator):
     """What all estimators share: the parameters of training and the result."""
 
+    C: float
+    solver: Any
+    tol: float
+    rescaling: str
+    max_iter: int
+    max_time: float | None
+    n_jobs: int | None
+    random_state: Any
     backend: Any
+    verbose: int
+
     result_: Result
     n_iter_: int
 
@@ -37,6 +47,15 @@ class _SVC(BaseEstimator):
 
     #: Whether ``fit`` is called by ``partial_fit``.
     _more = False
+
+    def _keep(self, parameters: dict[str, Any]) -> None:
+        """Make attributes of the local names of ``__init__``, unchanged: scikit-learn reads both.
+
+        That is why every estimator spells its parameters out, and does nothing else with them.
+        """
+        for name, value in parameters.items():
+            if name != "self":
+                setattr(self, name, value)
 
     def _train(self, problem: Any, X: Any, Y: Any, sample_weight: Any) -> Result:
         wanted = (getattr(self, "warm_start", False) or self._more) and self.backend is None
