@@ -49,9 +49,10 @@ class _SVC(BaseEstimator):
     _more = False
 
     def _keep(self, parameters: dict[str, Any]) -> None:
-        """Make attributes of the local names of ``__init__``, unchanged: scikit-learn reads both.
+        """Keep the arguments of ``__init__``, its ``locals()``, unchanged.
 
-        That is why every estimator spells its parameters out, and does nothing else with them.
+        scikit-learn reads the names of parameters from the signature, so that every estimator must
+        spell them out, and looks for attributes of the same names.
         """
         for name, value in parameters.items():
             if name != "self":
