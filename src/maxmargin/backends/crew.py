@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import DataError, MaxMarginError
 from ..problem import KernelProblem
 from ..result import WorkerReport
-from ..shard import warm_up_vectors
+from ..warm_up import warm_up_vectors
 from .vectors import Vector, changed
 from .worker import Facts, Reply, Source
 

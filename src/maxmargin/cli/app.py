@@ -5,16 +5,15 @@ Nothing heavy is imported here: ``maxmargin --help`` must answer at once.
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from .. import __version__
-from . import cfg_app, chain_app, kernel_options, svm_struct
-from .chain_app import CHAINS, Json, Model
-from .guard import GuardedGroup, checkpoint_option
+from . import cfg_app, chain_app, svm_struct, train_app
+from .arguments import CHAINS, Data, Json, Model
+from .guard import GuardedGroup
 
 app = typer.Typer(
     cls=GuardedGroup,
@@ -24,39 +23,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-class Structure(StrEnum):
-    """What is predicted."""
-
-    binary = "binary"
-    multiclass = "multiclass"
-    chain = "chain"
-    cfg = "cfg"
-
-
-class Rescaling(StrEnum):
-    """How the loss enters the objective."""
-
-    margin = "margin"
-    slack = "slack"
-
-
-class ClassWeight(StrEnum):
-    """How classes are weighted."""
-
-    balanced = "balanced"
-
-
-Data = Annotated[
-    str,
-    typer.Argument(
-        metavar="DATA",
-        help="Examples in svmlight format, for chains in CoNLL's or SVM-HMM's, for grammars trees "
-        "in brackets; plain or gzip; - is standard input.",
-    ),
-]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only warnings and errors.")]
 
 
 def _print_version(wanted: bool) -> None:
@@ -98,125 +64,7 @@ def demo(
     run(out, report)
 
 
-@app.command()
-def train(
-    structure: Annotated[Structure, typer.Argument(help="What is predicted.")],
-    data: Data,
-    model: Annotated[Path, typer.Option("--output", "-o", help="The model file to write.")],
-    C: Annotated[
-        float | None,
-        typer.Option(
-            "--C",
-            "-C",
-            help="Weight of the sum of the losses.",
-            show_default="1; for chains and trees 0.1",
-        ),
-    ] = None,
-    solver: Annotated[
-        str, typer.Option(help="A solver by name, such as one-slack; auto chooses.")
-    ] = "auto",
-    tol: Annotated[
-        float,
-        typer.Option(help="Stop when the average loss is proved to be so close to its optimum."),
-    ] = 1e-2,
-    rescaling: Annotated[
-        Rescaling, typer.Option(help="How the loss enters: as a margin or as a slope.")
-    ] = Rescaling.margin,
-    class_weight: Annotated[
-        ClassWeight | None, typer.Option(help="Weight classes against their frequencies.")
-    ] = None,
-    intercept: Annotated[
-        bool, typer.Option("--intercept", help="Add a constant feature; not for chains.")
-    ] = False,
-    max_iter: Annotated[int, typer.Option(help="Limit of iterations.")] = 10_000,
-    max_time: Annotated[float | None, typer.Option(help="Limit of seconds in the solver.")] = None,
-    jobs: Annotated[
-        int, typer.Option("--jobs", "-j", help="Threads, -1 for all cores; the model is the same.")
-    ] = 1,
-    seed: Annotated[int, typer.Option(help="Seed of the random choices.")] = 0,
-    checkpoint: Annotated[
-        Path | None, typer.Option(help="A file in which training is saved, against its loss.")
-    ] = None,
-    every: Annotated[str, typer.Option(help="How often it is saved: 30s, 5min, 1h.")] = "5min",
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Continue from the checkpoint if it is there.")
-    ] = False,
-    plot: Annotated[
-        Path | None, typer.Option(help="Draw the convergence: a .png, .svg or .pdf file.")
-    ] = None,
-    report: Annotated[
-        Path | None,
-        typer.Option(help="Write a report: certificate, curves, errors, weights; a .html file."),
-    ] = None,
-    test: Annotated[
-        str | None,
-        typer.Option(metavar="DATA", help="Other examples to evaluate on, for the report."),
-    ] = None,
-    quiet: Quiet = False,
-    kernel: kernel_options.KernelOption = kernel_options.KernelName.linear,
-    gamma: kernel_options.GammaOption = "scale",
-    degree: kernel_options.DegreeOption = 3,
-    coef0: kernel_options.Coef0Option = 0.0,
-    n_basis: kernel_options.BasisOption = None,
-    form: chain_app.FormatOption = None,
-    template: chain_app.TemplateOption = None,
-    label: chain_app.LabelOption = None,
-    transitions: chain_app.TransitionsOption = None,
-    start_stop: chain_app.StartStopOption = False,
-    loss: chain_app.LossOption = None,
-    features: cfg_app.FeaturesOption = None,
-    given: cfg_app.InputOption = None,
-    functions: cfg_app.FunctionsOption = False,
-    horizontal: cfg_app.HorizontalOption = None,
-) -> None:
-    """Train a model and write it to a file.
-
-    **train chain** labels the tokens of sequences, from columns of text (CoNLL) or from numbered
-    features (SVM-HMM). **train cfg** makes a parser of trees in brackets.
-
-    When a limit or Ctrl-C ends training early, the best model so far is written, with a warning
-    that tells how far from the optimum it can be, and the exit code is 0. Lines with a
-    **cost:** are weighted by it, except in chains.
-    """
-    from .commands import train_model
-
-    if not 0 <= seed < 2**32:
-        raise typer.BadParameter("a seed lies between 0 and 2^32 - 1", param_hint="--seed")
-    parameters = {
-        "C": C,
-        "solver": solver,
-        "tol": tol,
-        "rescaling": rescaling.value,
-        "class_weight": class_weight.value if class_weight else None,
-        "max_iter": max_iter,
-        "max_time": max_time,
-        "n_jobs": jobs,
-        "random_state": seed,
-        "checkpoint": checkpoint_option(checkpoint, every, resume),
-        "verbose": int(not quiet),
-    }
-    kernels = kernel_options.read(kernel, gamma, degree, coef0, n_basis)
-    if structure is Structure.cfg:
-        chains = {
-            "--format": form, "--template": template, "--label": label,
-            "--transitions": transitions, "--start-stop": start_stop or None,
-            "--intercept": intercept or None, "--class-weight": parameters.pop("class_weight"),
-            "--kernel": kernels["kernel"],
-        }  # fmt: skip
-        own = cfg_app.structure_options(
-            C, loss, features, given, functions, horizontal, refused=chains
-        )
-    else:
-        parameters |= kernels
-        cfg_app.refuse(structure.value, features, given, functions, horizontal)
-        own = chain_app.structure_options(
-            structure.value, C, intercept, form, template, label, transitions, start_stop, loss
-        )
-    source = own.pop("source")
-    train_model(
-        structure.value, data, model, parameters | own, plot, quiet, report=report, test=test,
-        **source,
-    )  # fmt: skip
+train_app.register(app)
 
 
 @app.command()

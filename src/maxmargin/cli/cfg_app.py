@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -76,49 +76,34 @@ SvgOption = Annotated[
 ]
 
 
-def structure_options(
-    C: float | None,
-    loss: Loss | None,
-    features: Features | None,
-    given: Input | None,
-    functions: bool,
-    horizontal: int | None,
-    refused: dict[str, Any],
-) -> dict[str, Any]:
-    """The parameters of a parser, and ``source``: how to read the data.
+class TreeOptions(NamedTuple):
+    """The options that only parsers have, as they were given."""
 
-    ``refused`` are options of other structures: an error if one of them was given.
-    """
-    for name, value in refused.items():
-        if value is not None:
-            raise typer.BadParameter("this option is not for 'train cfg'", param_hint=name)
-    if loss is Loss.hamming:
-        raise typer.BadParameter("trees have bracket or zero-one", param_hint="--loss")
-    return {
-        "C": 0.1 if C is None else C,
-        "loss": (loss or Loss.bracket).value,
-        "features": (features or Features.rich).value,
-        "input": (given or Input.words).value,
-        "horizontal": horizontal,
-        "source": {"functions": functions},
-    }
+    features: Features | None
+    input: Input | None
+    functions: bool
+    horizontal: int | None
 
+    def given(self) -> dict[str, Any]:
+        """By their names; None for those that were not given."""
+        return {
+            "--features": self.features,
+            "--input": self.input,
+            "--functions": self.functions or None,
+            "--horizontal": self.horizontal,
+        }
 
-def refuse(
-    structure: str,
-    features: Features | None,
-    given: Input | None,
-    functions: bool,
-    horizontal: int | None,
-) -> None:
-    """Refuse options of parsers for other structures."""
-    for name, value in (
-        ("--features", features),
-        ("--input", given),
-        ("--functions", functions or None),
-        ("--horizontal", horizontal),
-    ):
-        if value is not None:
-            raise typer.BadParameter(
-                f"this option is for 'train cfg', not for 'train {structure}'", param_hint=name
-            )
+    def parameters(
+        self, C: float | None, loss: Loss | None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The parameters of a parser, and how to read the data."""
+        if loss is Loss.hamming:
+            raise typer.BadParameter("trees have bracket or zero-one", param_hint="--loss")
+        own = {
+            "C": 0.1 if C is None else C,
+            "loss": (loss or Loss.bracket).value,
+            "features": (self.features or Features.rich).value,
+            "input": (self.input or Input.words).value,
+            "horizontal": self.horizontal,
+        }
+        return own, {"functions": self.functions}

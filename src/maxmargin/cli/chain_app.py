@@ -1,4 +1,4 @@
-"""The commands that look into a model, and what is checked of the options of chains.
+"""The options of chains, and the commands that look into a model.
 
 Nothing heavy is imported here: ``maxmargin --help`` must answer at once.
 """
@@ -6,10 +6,11 @@ Nothing heavy is imported here: ``maxmargin --help`` must answer at once.
 from __future__ import annotations
 
 from enum import StrEnum
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
+
+from .arguments import CHAINS, Json, Model
 
 
 class Format(StrEnum):
@@ -33,9 +34,6 @@ class Loss(StrEnum):
     hamming = "hamming"
     bracket = "bracket"
     zero_one = "zero-one"
-
-
-CHAINS = "Options for chains"
 
 
 FormatOption = Annotated[
@@ -82,63 +80,45 @@ LossOption = Annotated[
 ]
 
 
-def structure_options(
-    structure: str,
-    C: float | None,
-    intercept: bool,
-    form: Format | None,
-    template: str | None,
-    label: int | None,
-    transitions: Transitions | None,
-    start_stop: bool,
-    loss: Loss | None,
-) -> dict[str, Any]:
-    """The parameters that not all structures have, and ``source``: how to read the data.
+class ChainOptions(NamedTuple):
+    """The options that only chains have, as they were given."""
 
-    Raises
-    ------
-    typer.BadParameter
-        If an option was given that the structure has no use for.
-    """
-    chain = structure == "chain"
-    given = {
-        "--format": form,
-        "--template": template,
-        "--label": label,
-        "--transitions": transitions,
-        "--start-stop": start_stop or None,
-        "--loss": loss,
-    }
-    if chain:
+    form: Format | None
+    template: str | None
+    label: int | None
+    transitions: Transitions | None
+    start_stop: bool
+
+    def given(self) -> dict[str, Any]:
+        """By their names; None for those that were not given."""
+        return {
+            "--format": self.form,
+            "--template": self.template,
+            "--label": self.label,
+            "--transitions": self.transitions,
+            "--start-stop": self.start_stop or None,
+        }
+
+    def parameters(
+        self, C: float | None, loss: Loss | None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The parameters of a chain, and how to read the data."""
         if loss is Loss.bracket:
             raise typer.BadParameter("constituents are for 'train cfg'", param_hint="--loss")
-        given = {"--intercept": intercept or None}
-    for name, value in given.items():
-        if value is not None:
-            others = "'train binary' and 'train multiclass'" if chain else "'train chain'"
-            raise typer.BadParameter(
-                f"this option is for {others}, not for 'train {structure}'", param_hint=name
-            )
-    if not chain:
-        return {"C": 1.0 if C is None else C, "fit_intercept": intercept, "source": {}}
-    return {
-        "C": 0.1 if C is None else C,
-        "template": template,
-        "transitions": transitions and transitions.value,
-        "start_stop": start_stop,
-        "loss": (loss or Loss.hamming).value,
-        "source": {"form": (form or Format.auto).value, "label": label},
-    }
+        own = {
+            "C": 0.1 if C is None else C,
+            "template": self.template,
+            "transitions": self.transitions and self.transitions.value,
+            "start_stop": self.start_stop,
+            "loss": (loss or Loss.hamming).value,
+        }
+        return own, {"form": (self.form or Format.auto).value, "label": self.label}
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands to ``app``."""
     app.command()(explain)
     app.command()(suspects)
-
-
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A file written by train.")]
 
 
 def explain(

@@ -25,7 +25,17 @@ from .warm import Memory, check_width, join, join_weights
 class _SVC(BaseEstimator):
     """What all estimators share: the parameters of training and the result."""
 
+    C: float
+    solver: Any
+    tol: float
+    rescaling: str
+    max_iter: int
+    max_time: float | None
+    n_jobs: int | None
+    random_state: Any
     backend: Any
+    verbose: int
+
     result_: Result
     n_iter_: int
 
@@ -37,6 +47,16 @@ class _SVC(BaseEstimator):
 
     #: Whether ``fit`` is called by ``partial_fit``.
     _more = False
+
+    def _keep(self, parameters: dict[str, Any]) -> None:
+        """Keep the arguments of ``__init__``, its ``locals()``, unchanged.
+
+        scikit-learn reads the names of parameters from the signature, so that every estimator must
+        spell them out, and looks for attributes of the same names.
+        """
+        for name, value in parameters.items():
+            if name != "self":
+                setattr(self, name, value)
 
     def _train(self, problem: Any, X: Any, Y: Any, sample_weight: Any) -> Result:
         wanted = (getattr(self, "warm_start", False) or self._more) and self.backend is None

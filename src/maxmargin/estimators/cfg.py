@@ -98,6 +98,14 @@ class CFGSVC(_SVC):
     (S (NP (D the) (N cat)) (VP (V barks)))
     """
 
+    loss: str
+    features: str
+    input: str
+    horizontal: int | None
+    vertical: int
+    rare: int
+    beam: float | None
+
     coef_: np.ndarray
     _nltk: bool = False
 
@@ -126,24 +134,7 @@ class CFGSVC(_SVC):
         backend: Any = None,
         verbose: int = 0,
     ):
-        self.C = C
-        self.solver = solver
-        self.tol = tol
-        self.rescaling = rescaling
-        self.loss = loss
-        self.features = features
-        self.input = input
-        self.horizontal = horizontal
-        self.vertical = vertical
-        self.rare = rare
-        self.beam = beam
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.checkpoint = checkpoint
-        self.backend = backend
-        self.verbose = verbose
+        self._keep(locals())
 
     def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Self:
         """Train on sentences X with trees Y.

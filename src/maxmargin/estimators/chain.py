@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils import compute_class_weight
-from sklearn.utils.validation import check_is_fitted
 
 from ..backends.files import FileData, Files
 from ..errors import DataError
-from ..explain import Explanation, explain, largest_slacks
 from ..features import Extractor
-from ..kernels.estimators import fit_kernel, forget_kernel, scored_sequences
+from ..kernels.estimators import fit_kernel, forget_kernel
 from ..kernels.functions import is_linear
-from ..m_best import predict_m_best
-from ..problems.chain import Chain
-from ..sequences import Sequences
-from ..shard import predict_labels
 from ..training import check_alone, check_examples
-from ..transitions import allow_gold, allowed_transitions, check_gold
-from .base import _SVC
-from .tokens import encode_tags, read_new_tokens, read_tokens, read_weights
+from ..transitions import check_gold
+from .chain_model import _ChainModel
+from .class_weights import weigh_classes
+from .tokens import encode_tags, read_tokens, read_weights
 
 
-class ChainSVC(_SVC):
+class ChainSVC(_ChainModel):
     """Labels of the tokens of a sequence, each scored by its features and by its neighbour.
 
     Parameters
@@ -102,14 +95,8 @@ class ChainSVC(_SVC):
     [['D', 'N', 'V']]
     """
 
-    classes_: np.ndarray
-    coef_: np.ndarray
-    transition_: np.ndarray
-    start_: np.ndarray
-    stop_: np.ndarray
-    n_features_in_: int
-    feature_names_: list[str] | None
-    class_weight_: np.ndarray | None = None
+    template: Any
+    kernel: Any
 
     #: What files the command line trained it on, so that it can read others like them.
     _data_format: dict[str, Any] | None = None
@@ -140,28 +127,7 @@ class ChainSVC(_SVC):
         backend: Any = None,
         verbose: int = 0,
     ):
-        self.C = C
-        self.solver = solver
-        self.tol = tol
-        self.rescaling = rescaling
-        self.loss = loss
-        self.class_weight = class_weight
-        self.transitions = transitions
-        self.start_stop = start_stop
-        self.template = template
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.n_basis = n_basis
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.checkpoint = checkpoint
-        self.backend = backend
-        self.verbose = verbose
+        self._keep(locals())
 
     def fit(
         self, X: Any, Y: Any = None, sample_weight: Any = None, token_weight: Any = None
@@ -227,150 +193,12 @@ class ChainSVC(_SVC):
         self._set_weights(self._train(self._problem(), data, None, None).w)
         return self
 
-    def predict(self, X: Any) -> list[list[Any]]:
-        """The best labels of each sequence; features that training has not seen are ignored.
-
-        X may be ``mm.Files``, which hold labels too; these are not looked at.
-        """
-        if isinstance(X, Files):
-            return [labels for part in self._predict_files(X) for labels in part]
-        tokens = self._tokens(X)
-        problem = self._problem()
-        rows, w = self._weighted(tokens)
-        if self.backend is None:
-            labels = predict_labels(problem, problem.pack(rows), w, self.n_jobs or 1)
-        else:
-            found = self.backend.predict(problem, rows, w)
-            labels = np.concatenate([*found, np.zeros(0, np.int16)])
-        names = self.classes_.tolist()
-        flat = [names[k] for k in labels.tolist()]
-        ends = tokens.offsets.tolist()
-        return [flat[lo:hi] for lo, hi in pairwise(ends)]
-
-    def _m_best(self, X: Any, m: int, diversity: float) -> list[list[tuple[Any, float]]]:
-        tokens = self._tokens(X)
-        rows, w = self._weighted(tokens)
-        _, found = predict_m_best(self._problem(), rows, w, m, diversity, self.n_jobs or 1)
-        names, ends = self.classes_.tolist(), tokens.offsets.tolist()
-        flat = [[names[k] for k in labels.tolist()] for labels in found.labels]
-        return [
-            [(flat[r][lo:hi], float(found.score[i, r])) for r in range(found.count[i])]
-            for i, (lo, hi) in enumerate(pairwise(ends))
-        ]
-
-    def score(self, X: Any, Y: Any, sample_weight: Any = None) -> float:
-        """The part of the tokens whose label is right."""
-        weight = check_examples(X, Y, sample_weight)
-        right, n = np.zeros(len(Y)), np.zeros(len(Y))
-        for i, (truth, found) in enumerate(zip(Y, self.predict(X), strict=True)):
-            if len(truth) != len(found):
-                raise DataError(
-                    f"sequence {i} has {len(found)} tokens and {len(truth)} labels: one label for "
-                    "each token is needed"
-                )
-            right[i] = sum(a == b for a, b in zip(truth, found, strict=True))
-            n[i] = len(found)
-        weight = np.ones(len(n)) if weight is None else weight
-        return float(weight @ right / max(weight @ n, 1e-300))
-
-    def explain(self, n: int = 10) -> Explanation:
-        """The largest weights, by name."""
-        check_is_fitted(self)
-        return explain(self, n)
-
-    def suspects(self, X: Any, Y: Any, n: int = 20) -> list[dict[str, Any]]:
-        """The sequences with the largest slack: where the labels may be wrong.
-
-        Transitions that occur in Y are allowed here, whatever the mask of the model says.
-
-        Returns
-        -------
-        list of dict
-            ``index``, ``slack``, ``loss``, and the labels ``truth`` and ``worst``: those which the
-            model prefers most to the truth.
-        """
-        check_examples(X, Y, None)
-        tokens = self._tokens(X)
-        _, codes = encode_tags(Y, tokens, self.classes_)
-        problem = self._problem()
-        allow_gold(problem.allowed, tokens, codes)
-        tokens, w = self._weighted(tokens)
-        pack = problem.pack(tokens, np.split(codes, tokens.offsets[1:-1]))
-        names = self.classes_.tolist()
-        return [
-            {
-                "index": found.index,
-                "slack": found.slack,
-                "loss": found.loss,
-                "truth": [names[k] for k in found.truth],
-                "worst": [names[k] for k in found.worst],
-            }
-            for found in largest_slacks(problem, pack, w, self.rescaling, n)
-        ]
-
-    def _tokens(self, X: Any) -> Sequences:
-        check_is_fitted(self)
-        return read_new_tokens(X, self._reader, self.n_features_in_)
-
-    def _weighted(self, tokens: Sequences) -> tuple[Sequences, np.ndarray]:
-        """Rows for the problem and their weights; with a kernel the rows are unit vectors."""
-        if hasattr(self, "dual_coef_"):
-            return scored_sequences(self, tokens)
-        return tokens, self._w()
-
-    def _problem(self) -> Chain:
-        """The structure, once the labels are known."""
-        K = len(self.classes_)
-        name, cost = "hamming", 1.0 - np.eye(K)
-        if isinstance(self.loss, str):
-            name = self.loss
-        else:
-            cost = np.array(self.loss, np.float64)
-        if self.class_weight is not None:
-            if name != "hamming":
-                raise DataError(
-                    "class_weight weighs the Hamming loss of tokens: the zero-one loss of a "
-                    "sequence has none; use sample_weight"
-                )
-            assert self.class_weight_ is not None  # known since fit
-            cost = cost * self.class_weight_[:, None]
-        allowed = allowed_transitions(self.transitions, self.classes_)
-        return Chain(K, name, cost, allowed, self.start_stop)
-
     def _class_weights(self, codes: np.ndarray, counts: np.ndarray | None = None) -> np.ndarray:
         """By class; ``counts`` is how often each of the codes occurs, if not once."""
         names = self.classes_.tolist()
-        if not isinstance(self.class_weight, dict):
-            numbers = np.arange(len(names))
-            return compute_class_weight(
-                self.class_weight, classes=numbers, y=codes, sample_weight=counts
-            )
-        weights = np.array([self.class_weight.get(label, 1.0) for label in names], np.float64)
+        weights = weigh_classes(self.class_weight, names, codes, counts)
         bad = ~np.isfinite(weights) | (weights < 0)
         if bad.any():
             k = int(np.flatnonzero(bad)[0])
             raise DataError(f"class_weight of {names[k]!r} is {weights[k]}: weights are >= 0")
         return weights
-
-    def _set_weights(self, w: np.ndarray) -> None:
-        """coef_, transition_, start_ and stop_ from w."""
-        self.coef_, self.transition_, self.start_, self.stop_ = self._parts(w)
-
-    def _parts(self, w: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Views of w as coef_, transition_, start_ and stop_; the last two may be zeros."""
-        K, d = len(self.classes_), self.n_features_in_
-        ends = w[d * K + K * K :] if self.start_stop else np.zeros(2 * K)
-        transition = w[d * K : d * K + K * K].reshape(K, K)
-        return w[: d * K].reshape(d, K).T, transition, ends[:K], ends[K:]
-
-    def _w(self) -> np.ndarray:
-        """The weights in the order of the problem: result_.w, if the attributes are views of it."""
-        used = 4 if self.start_stop else 2
-        mine = (self.coef_, self.transition_, self.start_, self.stop_)[:used]
-        w = self.result_.w
-        if w.size == sum(part.size for part in mine):
-            places = zip(mine, self._parts(w), strict=False)
-            if all(a.__array_interface__ == b.__array_interface__ for a, b in places):
-                return w
-        # Somebody has set one of them, or a copy of the estimator was made.
-        return np.concatenate([self.coef_.T.ravel(), *(part.ravel() for part in mine[1:])])

@@ -2,198 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin
-from sklearn.utils import compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from ..backends.files import FileData, Files
 from ..errors import DataError
-from ..kernels.estimators import fit_kernel, forget_kernel, kernel_scores
-from ..kernels.functions import is_linear
-from ..labels import as_label_array, check_no_nan, encode_labels
 from ..problem import KernelProblem
 from ..problems.binary import Binary
 from ..problems.multiclass import Multiclass
-from ..training import check_alone, check_examples
-from .base import _SVC
-
-
-class _LinearSVC(ClassifierMixin, _SVC):
-    """Classification of the rows of a matrix."""
-
-    fit_intercept: bool
-    intercept_scaling: float
-    class_weight: Any
-    kernel: Any
-    gamma: Any
-    degree: int
-    coef0: float
-    n_basis: Any
-
-    classes_: np.ndarray
-    coef_: np.ndarray
-    intercept_: np.ndarray
-    n_features_in_: int
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Train on the rows of X (n, d) with labels y (n,).
-
-        Parameters
-        ----------
-        X : array or scipy sparse matrix (n, d)
-            float32 and float64 are used as they are. Or ``mm.Files``, alone.
-        y : array (n,)
-            Labels of any hashable type.
-        sample_weight : array (n,), optional
-        """
-        if isinstance(X, Files):
-            check_alone(y, sample_weight)
-            return self._fit_files(X)
-        prepared = self._prepare(X, y, sample_weight)
-        self._seen = (X, y, sample_weight)
-        if not is_linear(self.kernel):
-            return fit_kernel(self, *prepared)
-        forget_kernel(self)
-        self._set_weights(self._train(*prepared).w)
-        return self
-
-    def _prepare(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Any, Any, Any, Any]:
-        """What ``train`` needs: the problem, inputs, outputs and weights."""
-        X, y = self._read(X, y)
-        self.classes_, codes = encode_labels(y)
-        weight = check_examples(X, codes, sample_weight)
-        self._check_classes(codes, weight)
-        return self._problem(), X, self._encode(codes), self._weights(codes, weight)
-
-    def _fit_files(self, files: Files) -> Self:
-        """Train on files that the workers read."""
-        self._seen = None
-        data = FileData(files, self.backend)
-        if data.plan.layout.format not in ("svmlight", "npz"):
-            raise DataError("hmm and CoNLL files hold sequences: use ChainSVC", files.paths[0])
-        self.classes_, self.n_features_in_ = data.classes, data.plan.n_features
-        codes = np.arange(len(data.classes))
-        self._check_classes(codes, None)
-        data.class_weight = self._class_weights(codes, data.counts)
-        self._set_weights(self._train(self._problem(), data, None, None).w)
-        return self
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Scores (n, n_classes); with two classes (n,), of the second against the first."""
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        if hasattr(self, "dual_coef_"):
-            scores = kernel_scores(self, X)
-        else:
-            scores = X @ self.coef_.T + self.intercept_
-        if scores.shape[1] == 2:
-            return scores[:, 1] - scores[:, 0]
-        return scores.ravel() if scores.shape[1] == 1 else scores
-
-    def predict(self, X: Any) -> np.ndarray:
-        """The best label of each row."""
-        if isinstance(X, Files):
-            return np.concatenate(self._predict_files(X))
-        scores = self.decision_function(X)
-        best = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        return self.classes_[best]
-
-    def _m_best(self, X: Any, m: int, diversity: float) -> list[list[tuple[Any, float]]]:
-        """Classes by their scores; of two classes the scores are half the decision, up and down."""
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            scores = np.column_stack([-0.5 * scores, 0.5 * scores])
-        order = np.argsort(-scores, axis=1, kind="stable")[:, :m]
-        best = np.take_along_axis(scores, order, axis=1).tolist()
-        labels = self.classes_.tolist()
-        return [
-            [(labels[k], score) for k, score in zip(row, values, strict=True)]
-            for row, values in zip(order.tolist(), best, strict=True)
-        ]
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The part of the rows whose label is predicted."""
-        truth = as_label_array(y)
-        right = [a == b for a, b in zip(self.predict(X).tolist(), truth.tolist(), strict=True)]
-        return float(np.average(right, weights=sample_weight))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
-        return tags
-
-    def _read(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
-        """Validated input; labels of unusual types pass where scikit-learn would refuse them."""
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
-        if y is None:
-            raise DataError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None"
-            )
-        labels = as_label_array(y)
-        if labels.dtype.kind != "O" or labels.ndim != 1:
-            labels = column_or_1d(labels, warn=True)
-            check_no_nan(labels)
-            check_classification_targets(labels)
-        if len(labels) != X.shape[0]:
-            raise DataError(
-                f"X has {X.shape[0]} examples and y has {len(labels)}: lengths must agree"
-            )
-        return X, labels
-
-    def _check_classes(self, codes: np.ndarray, weight: np.ndarray | None) -> None:
-        present = np.unique(codes if weight is None else codes[weight > 0])
-        if len(present) < 2:
-            label = self.classes_.tolist()[present[0]]
-            raise DataError(
-                f"the examples (of positive weight) have one class, {label!r}: "
-                "at least two classes are needed"
-            )
-
-    def _weights(self, codes: np.ndarray, weight: np.ndarray | None) -> np.ndarray | None:
-        """sample_weight times class_weight."""
-        by_class = self._class_weights(codes, weight)
-        if by_class is None:
-            return weight
-        return by_class[codes] * (1.0 if weight is None else weight)
-
-    def _class_weights(self, codes: np.ndarray, weight: np.ndarray | None) -> np.ndarray | None:
-        """The weight of each class."""
-        if self.class_weight is None:
-            return None
-        if isinstance(self.class_weight, dict):
-            unknown = [
-                label for label in self.class_weight if label not in set(self.classes_.tolist())
-            ]
-            if unknown:
-                raise DataError(f"class_weight has the label {unknown[0]!r}, which y does not have")
-            return np.array([self.class_weight.get(c, 1.0) for c in self.classes_.tolist()])
-        numbers = np.arange(len(self.classes_))
-        return compute_class_weight(
-            self.class_weight, classes=numbers, y=codes, sample_weight=weight
-        )
-
-    def _bias(self) -> float:
-        return float(self.intercept_scaling) if self.fit_intercept else 0.0
-
-    def _problem(self) -> KernelProblem:
-        raise NotImplementedError
-
-    def _encode(self, codes: np.ndarray) -> np.ndarray:
-        return codes
-
-    def _set_weights(self, w: np.ndarray) -> None:
-        """coef_ (rows, d) and intercept_ (rows,) from feature-major weights."""
-        d = self.n_features_in_
-        by_feature = w.reshape(d + self.fit_intercept, -1)
-        self.coef_ = np.ascontiguousarray(by_feature[:d].T)
-        self.intercept_ = (
-            by_feature[d] * self._bias() if self.fit_intercept else np.zeros(by_feature.shape[1])
-        )
+from .classifier import _LinearSVC
 
 
 class BinarySVC(_LinearSVC):
@@ -281,26 +98,7 @@ class BinarySVC(_LinearSVC):
         backend: Any = None,
         verbose: int = 0,
     ):
-        self.C = C
-        self.solver = solver
-        self.tol = tol
-        self.rescaling = rescaling
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.class_weight = class_weight
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.n_basis = n_basis
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.checkpoint = checkpoint
-        self.backend = backend
-        self.verbose = verbose
+        self._keep(locals())
 
     def _problem(self) -> KernelProblem:
         if len(self.classes_) > 2:
@@ -382,6 +180,8 @@ class MulticlassSVC(_LinearSVC):
     True
     """
 
+    loss: Any
+
     def __init__(
         self,
         C: float = 1.0,
@@ -407,27 +207,7 @@ class MulticlassSVC(_LinearSVC):
         backend: Any = None,
         verbose: int = 0,
     ):
-        self.C = C
-        self.solver = solver
-        self.tol = tol
-        self.rescaling = rescaling
-        self.loss = loss
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.class_weight = class_weight
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.n_basis = n_basis
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.checkpoint = checkpoint
-        self.backend = backend
-        self.verbose = verbose
+        self._keep(locals())
 
     def _problem(self) -> KernelProblem:
         if isinstance(self.loss, str) and self.loss != "zero-one":

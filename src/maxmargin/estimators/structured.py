@@ -47,6 +47,7 @@ class StructuredSVC(_SVC):
         The certificate and the history.
     """
 
+    problem: Any
     coef_: np.ndarray
 
     def __init__(
@@ -66,19 +67,7 @@ class StructuredSVC(_SVC):
         backend: Any = None,
         verbose: int = 0,
     ):
-        self.problem = problem
-        self.C = C
-        self.solver = solver
-        self.tol = tol
-        self.rescaling = rescaling
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.checkpoint = checkpoint
-        self.backend = backend
-        self.verbose = verbose
+        self._keep(locals())
 
     def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Self:
         """Train on inputs X with true outputs Y."""

@@ -18,14 +18,12 @@ from .qp import solve_simplex_qp
 IDLE_QPS = 50
 
 
-class Bundle:
+class Cuts:
     """The cuts of the working set W, with the dual solution ``beta`` of the QP over them.
 
-    The truth is the first cut, ``(0, 0)``: with it the duals sum to one.
+    The truth is the first cut, ``(0, 0)``: with it the duals sum to one. How an inner product is
+    made, and when cuts leave, those know who build on this.
     """
-
-    #: Not part of a checkpoint: zero between any two calls.
-    scratch = ("_spread",)
 
     def __init__(self, dim: int, N: float):
         self.N = N
@@ -34,13 +32,57 @@ class Bundle:
         self.gram = np.zeros((1, 1))
         self.beta = np.ones(1)
         self.idle = np.zeros(1, np.int64)
-        self.number = np.zeros(1, np.int64)  # cuts are numbered in the order in which they came
         self.w = np.zeros(dim)
         self.dual = 0.0
-        self._spread = np.zeros(dim)
 
     def __len__(self) -> int:
         return len(self.planes) - 1
+
+    def square(self) -> float:
+        """|w|^2 of the solution."""
+        return self.N**2 * float(self.beta @ self.gram @ self.beta)
+
+    def _append(self, plane: Plane, loss: float, row: np.ndarray) -> None:
+        """One cut more; ``row`` are its inner products with all cuts, with itself the last."""
+        m = len(self.planes)
+        gram = np.empty((m + 1, m + 1))
+        gram[:m, :m] = self.gram
+        gram[m] = gram[:, m] = row
+        self.gram = gram
+        self.planes.append(plane)
+        self.loss = np.append(self.loss, loss)
+        self.beta = np.append(self.beta, 0.0)
+        self.idle = np.append(self.idle, 0)
+
+    def _solve_dual(self, tol: float) -> None:
+        """Solve the QP to ``tol``, from the last solution."""
+        self.beta = solve_simplex_qp(self.gram, self.loss, self.N, self.beta, tol)
+        self.idle = np.where(self.beta > 0, 0, self.idle + 1)
+
+    def _sum_planes(self) -> None:
+        """Add the dual solution to w, which must be zero, and compute D."""
+        for plane, beta in zip(self.planes, self.beta, strict=True):
+            if beta > 0:
+                plane.add_to(self.w, self.N * beta)
+        self.dual = self.N * float(self.beta @ self.loss) - 0.5 * self.square()
+
+    def _keep(self, kept: np.ndarray) -> None:
+        """Remove all other cuts; where their duals are zero the solution stays."""
+        self.planes = [self.planes[t] for t in kept]
+        self.gram = self.gram[np.ix_(kept, kept)]
+        self.loss, self.beta, self.idle = self.loss[kept], self.beta[kept], self.idle[kept]
+
+
+class Bundle(Cuts):
+    """Cuts over all examples, as vectors like w."""
+
+    #: Not part of a checkpoint: zero between any two calls.
+    scratch = ("_spread",)
+
+    def __init__(self, dim: int, N: float):
+        super().__init__(dim, N)
+        self.number = np.zeros(1, np.int64)  # cuts are numbered in the order in which they came
+        self._spread = np.zeros(dim)
 
     def violation(self, plane: Plane, loss: float) -> float:
         """By how much the cut exceeds the model at the model's own solution w."""
@@ -55,15 +97,7 @@ class Bundle:
         plane.add_to(self._spread, 1.0)
         row = np.array([other.dot(self._spread) for other in self.planes] + [plane.norm2()])
         plane.wipe(self._spread)
-        m = len(self.planes)
-        gram = np.empty((m + 1, m + 1))
-        gram[:m, :m] = self.gram
-        gram[m] = gram[:, m] = row
-        self.gram = gram
-        self.planes.append(plane)
-        self.loss = np.append(self.loss, loss)
-        self.beta = np.append(self.beta, 0.0)
-        self.idle = np.append(self.idle, 0)
+        self._append(plane, loss, row)
         self.number = np.append(self.number, self.number.max() + 1)
 
     def solve(self, tol: float) -> None:
@@ -71,15 +105,12 @@ class Bundle:
 
         ``w`` changes in place.
         """
-        self.beta = solve_simplex_qp(self.gram, self.loss, self.N, self.beta, tol)
-        self.idle = np.where(self.beta > 0, 0, self.idle + 1)
-        self._drop((self.idle > IDLE_QPS) & (np.arange(len(self.beta)) > 0))
+        self._solve_dual(tol)
+        out = (self.idle > IDLE_QPS) & (np.arange(len(self.beta)) > 0)
+        if out.any():
+            self._keep(np.flatnonzero(~out))
         self.w.fill(0.0)
-        for plane, beta in zip(self.planes, self.beta, strict=True):
-            if beta > 0:
-                plane.add_to(self.w, self.N * beta)
-        norm2 = self.N**2 * float(self.beta @ self.gram @ self.beta)
-        self.dual = self.N * float(self.beta @ self.loss) - 0.5 * norm2
+        self._sum_planes()
 
     def adapt(self, N: float, part: float, tol: float) -> None:
         """The same cuts for another N = C n, and for an n of which the old one is this part."""
@@ -91,15 +122,9 @@ class Bundle:
         self.idle[:] = 0
         self.solve(tol)
 
-    def _drop(self, out: np.ndarray) -> None:
-        """Remove cuts; their duals are zero, so the solution stays."""
-        if not out.any():
-            return
-        keep = np.flatnonzero(~out)
-        self.planes = [self.planes[t] for t in keep]
-        self.gram = self.gram[np.ix_(keep, keep)]
-        self.loss, self.beta, self.idle = self.loss[keep], self.beta[keep], self.idle[keep]
-        self.number = self.number[keep]
+    def _keep(self, kept: np.ndarray) -> None:
+        super()._keep(kept)
+        self.number = self.number[kept]
 
 
 class LineSearch:

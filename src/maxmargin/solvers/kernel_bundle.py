@@ -13,8 +13,8 @@ import numpy as np
 
 from ..errors import MaxMarginError
 from ..kernels.scores import ScoreShard
-from .bundle import Plane
-from .qp import solve_simplex_qp
+from ..planes import Plane
+from .bundle import Cuts
 
 
 class Point(NamedTuple):
@@ -30,8 +30,8 @@ class Point(NamedTuple):
     along: np.ndarray
 
 
-class KernelBundle:
-    """Cuts, their Gram matrix, and the dual solution ``beta`` of the QP over them.
+class KernelBundle(Cuts):
+    """Cuts of sampled examples, by the coefficients of rows.
 
     Parameters
     ----------
@@ -47,23 +47,13 @@ class KernelBundle:
     """
 
     def __init__(self, shard: ScoreShard, N: float, tables: bool, max_bytes: int, idle: int):
+        super().__init__(shard.pack.dim, N)
         self.shard = shard
-        self.N = N
         self.keeps_tables = tables
         self.max_bytes = max_bytes
         self.max_idle = idle
-        self.planes = [Plane(np.empty(0, np.int32), np.empty(0))]
         self.tables: list[np.ndarray] = [np.zeros(0, np.float32)]
-        self.loss = np.zeros(1)
-        self.gram = np.zeros((1, 1))
-        self.beta = np.ones(1)
-        self.idle = np.zeros(1, np.int64)
         self.users = np.zeros(len(shard.rows), np.int32)  # cuts in which a row has a coefficient
-        self.w = np.zeros(shard.pack.dim)
-        self.dual = 0.0
-
-    def __len__(self) -> int:
-        return len(self.planes) - 1
 
     def start(self) -> Point:
         """w = 0."""
@@ -81,29 +71,13 @@ class KernelBundle:
             self.users[support] += 1
             self.tables.append(self.tables[0])
         row = np.array([plane.dot(scored) for plane in self.planes] + [float(g @ scored)])
-        m = len(self.planes)
-        gram = np.empty((m + 1, m + 1))
-        gram[:m, :m] = self.gram
-        gram[m] = gram[:, m] = row
-        self.gram = gram
-        self.planes.append(_sparse(g))
-        self.loss = np.append(self.loss, loss)
-        self.beta = np.append(self.beta, 0.0)
-        self.idle = np.append(self.idle, 0)
+        self._append(_sparse(g), loss, row)
 
     def solve(self, tol: float) -> None:
         """Solve the QP (OP2) to ``tol``, from the last solution."""
-        self.beta = solve_simplex_qp(self.gram, self.loss, self.N, self.beta, tol)
-        self.idle = np.where(self.beta > 0, 0, self.idle + 1)
-        self.w = np.zeros_like(self.w)
-        for plane, beta in zip(self.planes, self.beta, strict=True):
-            if beta > 0:
-                plane.add_to(self.w, self.N * beta)
-        self.dual = self.N * float(self.beta @ self.loss) - 0.5 * self.square()
-
-    def square(self) -> float:
-        """|w|^2 of the solution."""
-        return self.N**2 * float(self.beta @ self.gram @ self.beta)
+        self._solve_dual(tol)
+        self.w = np.zeros_like(self.w)  # points refer to the last one
+        self._sum_planes()
 
     def scored(self) -> np.ndarray:
         """The scores of the solution, from the tables."""
@@ -124,18 +98,15 @@ class KernelBundle:
             scored = self.scored() if s == 1 else scored + s * (self.scored() - scored)
         return Point(w, scored, max(square, 0.0), (1 - s) * centre.along + s * along)
 
-    def drop_idle(self, least: int | None = None) -> np.ndarray:
+    def drop_idle(self) -> np.ndarray:
         """Remove cuts that have long been idle; returns which are kept."""
-        least = self.max_idle if least is None else least
-        keep = (self.idle <= least) | (np.arange(len(self.idle)) == 0)
+        keep = (self.idle <= self.max_idle) | (np.arange(len(self.idle)) == 0)
         for t in np.flatnonzero(~keep):
             rows = self.planes[t].where // self.shard.n_labels  # type: ignore[operator]
             self.users[np.unique(rows[rows < len(self.users)])] -= 1
         kept = np.flatnonzero(keep)
-        self.planes = [self.planes[t] for t in kept]
         self.tables = [self.tables[t] for t in kept]
-        self.gram = self.gram[np.ix_(kept, kept)]
-        self.loss, self.beta, self.idle = self.loss[kept], self.beta[kept], self.idle[kept]
+        self._keep(kept)
         return kept
 
     def _make_room(self) -> None:
