@@ -183,10 +183,7 @@ class CFGSVC(_SVC):
         raise DataError("a grammar grows with its trees: fit on all of them")
 
     def _m_best(self, X: Any, m: int, diversity: float) -> list[list[tuple[Any, float]]]:
-        """Fewer where the grammar has fewer; outside the grammar the one tree of ``predict``.
-
-        What ``diversity`` counts are constituents (label, first and last word).
-        """
+        """Fewer where the grammar has fewer; outside the grammar the one tree of ``predict``."""
         problem = self._problem()
         pack, found = predict_m_best(problem, X, self.coef_, m, diversity, self.n_jobs or 1)
         outputs = [problem.unpack(pack, labels) for labels in found.labels]

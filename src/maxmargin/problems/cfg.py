@@ -110,10 +110,9 @@ def parse(data, w, i, mode, y, F, J):
 
 @njit(nogil=True)
 def m_best(data, w, i, mode, diversity, m, Y, value, work):
-    """The best trees, or diverse ones: ``diversity`` is for constituents that were not there before.
+    """The best trees; with ``diversity`` less for each constituent of a tree before it.
 
-    More precisely, a tree is worth so much less for every constituent that it shares with one
-    before it. With the zero-one loss the true tree is none of them, unless it is the first.
+    With the zero-one loss the true tree is none of them, unless it is the first.
     """
     lo, G, size = data.offsets[i], data.table, len(Y) // m
     L, count = data.offsets[i + 1] - lo, 1

@@ -3,8 +3,8 @@
 The chart of CKY knows the best of every item. The second best of an item is asked for only when an
 item above needs it, and so on: after the chart, k trees cost little more than one.
 
-Items are a cell and a key, and are built in ways: both as in ``cky_ways.py``. A derivation of an item
-is a way with a derivation of each of its parts.
+Items are a cell and a key, and are built in ways: both as in ``cky_ways.py``. A derivation of an
+item is a way with a derivation of each of its parts.
 """
 
 from __future__ import annotations
@@ -234,7 +234,11 @@ def write_tree(G, F, J, L, forest, d, y):
         if i == j - 1 and key < S:
             write_node(y, n, i, j, R + key - N, chain)
             continue
-        way = forest.derivation[d * DERIVATION + WAY] if d >= 0 else best_rule(G, F, J, L, cell, key)
+        if d >= 0:
+            way = forest.derivation[d * DERIVATION + WAY]
+        else:
+            _, rule, k = find_rule(G, F, J, L, i, j, key, -1, -1)
+            way = rule * (L + 1) + k
         if key < S:
             write_node(y, n, i, j, way // (L + 1), chain)
         for which in range(count_parts(G, L, cell, key) - 1, -1, -1):
@@ -244,10 +248,3 @@ def write_tree(G, F, J, L, forest, d, y):
             at[3] = n if key >= S else n + 1 + which * (2 * (way % (L + 1) - i) - 1)
             at[4] = way // (L + 1) if S <= key < S + P else 0
             size += 1
-
-
-@register_jitable
-def best_rule(G, F, J, L, cell, A):
-    """The best way to a symbol over several words."""
-    _, rule, k = find_rule(G, F, J, L, cell // L, cell % L + 1, A, -1, -1)
-    return rule * (L + 1) + k
