@@ -1,7 +1,7 @@
 """The best trees of a chart one after the other: lazily, as algorithm 3 of Huang and Chiang (2005).
 
 The chart of CKY knows the best of every item. The second best of an item is asked for only when an
-item above needs it, and so on: after the chart, k trees cost little more than one.
+item above needs it, and so on: after the chart, the next tree costs little.
 
 Items are a cell and a key, and are built in ways: both as in ``cky_ways.py``. A derivation of an
 item is a way with a derivation of each of its parts.
@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numba.extending import register_jitable
 
-from .cky import find_rule, trace, write_node
+from .cky import write_node
 from .cky_ways import count_parts, key_sizes, next_way, part_of
 from .grammar import LEFT, N_PHRASES
 
@@ -228,17 +228,13 @@ def write_tree(G, F, J, L, forest, d, y):
         at = stack[5 * size : 5 * size + 5]
         d, cell, key, n, chain = at[0], at[1], at[2], at[3], at[4]
         i, j = cell // L, cell % L + 1
-        if d < 0 and key >= S:
-            trace(G, F, J, L, i, j, key - S, y, n)
-            continue
         if i == j - 1 and key < S:
             write_node(y, n, i, j, R + key - N, chain)
             continue
         if d >= 0:
             way = forest.derivation[d * DERIVATION + WAY]
-        else:
-            _, rule, k = find_rule(G, F, J, L, i, j, key, -1, -1)
-            way = rule * (L + 1) + k
+        else:  # among equals that which will be found first
+            _, way = next_way(G, F, J, L, cell, key, np.inf, -1)
         if key < S:
             write_node(y, n, i, j, way // (L + 1), chain)
         for which in range(count_parts(G, L, cell, key) - 1, -1, -1):
