@@ -6,11 +6,14 @@ import gzip
 import math
 from collections import Counter
 from itertools import product
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from maxmargin import Tree
 from maxmargin.bench import run_benchmarks
+from maxmargin.bench.slacks import CACHED, load_trees, train_once
 from maxmargin.bench.treebank import (
     load_treebank,
     parse,
@@ -90,6 +93,14 @@ def test_relative_frequencies_make_a_pcfg(directory):
     assert all(within_grammar(problem, bank.trees))
     strange = Tree("TOP", [Tree("NP", [Tree("NN", ["dog"]), Tree("NN", ["cat"])])])
     assert within_grammar(problem, [strange]) == [False]
+
+
+def test_parsing_is_an_application_of_the_comparison_of_slacks(directory):
+    examples = load_trees(SimpleNamespace(directory=directory), 20, 0)
+    assert len(examples.X) == len(examples.Y) == 20 and examples.problem.loss == "zero-one"
+    dim = int(examples.problem.base[-1])
+    run = train_once(examples, CACHED, 10.0, 1e-3, 60.0, 0)
+    assert run["converged"] and run["accuracy"] == examples.test(np.zeros(dim)) == 1.0
 
 
 @pytest.mark.parametrize("name", ["000-cfg-solvers", "000-cfg-cache"])

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from maxmargin.bench import run_benchmarks, slack_scaling, slacks
+from maxmargin.bench.data import FILES
 from maxmargin.bench.slacks import Application, Examples, support_vectors, train_once
 from maxmargin.problems.multiclass import Multiclass
 
@@ -18,10 +19,10 @@ def digits(monkeypatch, tmp_path):
     application = Application(300, 120, 20.0, 0.01, load_digits, "digits")
     for module in ("slacks", "slack_scaling", "slack_table", "slack_limits"):
         monkeypatch.setattr(f"maxmargin.bench.{module}.APPLICATIONS", {"MultiC": application})
-    for name in ("covertype/covertype.npz", "brown_pos/train.txt.gz", "brown_pos/test.txt.gz"):
-        path = tmp_path / name
-        path.parent.mkdir(exist_ok=True)
-        path.touch()
+    for name in slacks.DATA:
+        (tmp_path / name).mkdir()
+        for file in FILES.get(name, (f"{name}.npz",)):
+            (tmp_path / name / file).touch()
     return tmp_path
 
 

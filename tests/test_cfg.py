@@ -1,4 +1,4 @@
-"""Grammars, CKY, its oracles and k best trees, against enumeration of all trees."""
+"""Grammars, CKY and its oracles, against enumeration of all trees."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,6 @@ from maxmargin.bind import bind, interpret
 from maxmargin.problem import MARGIN, PREDICT, SLACK, Kernels
 from maxmargin.problems.cfg_binary import binarise, unbinarise
 from maxmargin.problems.cfg_problem import CFG
-from maxmargin.problems.cky_kbest import k_best
 from maxmargin.problems.grammar import Grammar
 from maxmargin.shard import Shard
 from maxmargin.trees import Tree, as_tree
@@ -115,53 +114,15 @@ def test_loss_and_features_are_those_of_the_definitions(case, seed):
             np.testing.assert_array_equal(dense, expected)
 
 
-@settings(max_examples=25, deadline=None)
-@given(case=CASES, seed=SEEDS, k=st.integers(1, 12))
-def test_the_k_best_trees(case, seed, k):
-    problem = case.problem
-    pack = problem.pack(case.X)
-    w = np.random.RandomState(seed).randn(pack.dim)
-    for true, found in zip(case.trees, k_best(problem, pack, w, k), strict=True):
-        outputs = case.outputs(true)
-        assume(len(outputs) < 500)
-        values = sorted((w @ case.features(tree) for tree in outputs), reverse=True)[:k]
-        np.testing.assert_allclose([score for _, score in found], values, atol=1e-9)
-        trees = [tree for tree, _ in found]
-        assert len(set(trees)) == len(trees) and set(trees) <= set(outputs)
-        np.testing.assert_allclose([w @ case.features(tree) for tree in trees], values, atol=1e-9)
-
-
-@settings(max_examples=25, deadline=None)
-@given(
-    seed=SEEDS, sizes=SIZES, h=st.sampled_from([None, 0, 1, 2]), v=st.integers(1, 2),
-    features=st.sampled_from(["rules", "rich"]),
-)  # fmt: skip
-def test_markovised_grammars_give_trees_with_the_scores_of_their_features(
-    seed, sizes, h, v, features
-):
-    """Scores fall, no tree comes twice, and each is worth what its features say."""
-    case = random_treebank(seed, sizes, horizontal=h, vertical=v, features=features)
-    problem = case.problem
-    pack = problem.pack(case.X, case.trees)
-    w = np.random.RandomState(seed).randn(pack.dim)
-    for i, found in enumerate(k_best(problem, pack, w, 20)):
-        trees, scores = zip(*found, strict=True)
-        assert len(set(trees)) == len(trees)
-        assert list(scores) == sorted(scores, reverse=True)
-        np.testing.assert_allclose(scores, [w @ case.features(tree) for tree in trees], atol=1e-9)
-        if len(trees) < 20:  # these are all
-            assert case.trees[i] in trees
-        assert max(scores) >= w @ case.features(case.trees[i]) - 1e-9
-
-
 @pytest.mark.parametrize("loss", ["bracket", "zero-one"])
 @pytest.mark.parametrize("features", ["rules", "rich"])
 def test_check_problem_finds_no_mistake(loss, features):
     case = random_treebank(3, (1, 3, 5, 4), loss=loss, features=features)
     kernels = case.problem.kernels
     # As plain Python: check_problem would compile each kernel for a call of its own.
-    plain = (getattr(kernels, name).py_func for name in ("decode", "loss", "delta"))
-    case.problem.kernels = Kernels(*plain)
+    plain = (getattr(kernels, name).py_func for name in ("decode", "loss", "delta", "m_best"))
+    decode, loss_of, delta, m_best = plain
+    case.problem.kernels = Kernels(decode, loss_of, delta, m_best=m_best)
     checked = mm.check_problem(case.problem, case.X, case.trees, n_probes=6)
     assert checked.refused == (("slack",) if loss == "bracket" else ())
 

@@ -86,9 +86,11 @@ def _compile(kernels: Kernels) -> MBestLoops:
 def _built_in() -> dict[Kernels, MBestLoops]:
     """Which bindings of ``m_best_compiled.py`` belong to which kernels."""
     from . import m_best_compiled as compiled
-    from .problems import binary, chain, multiclass
+    from .problems import binary, cfg, chain, multiclass
 
-    modules: dict[str, Any] = {"binary": binary, "multiclass": multiclass, "chain": chain}
+    modules: dict[str, Any] = {
+        "binary": binary, "multiclass": multiclass, "chain": chain, "cfg": cfg,
+    }  # fmt: skip
     return {
         module_kernels(module): MBestLoops(
             *(getattr(compiled, f"{name}_{loop}") for loop in MBestLoops._fields)

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from numba import njit
 
+from .linalg import sparse_axpy
 from .m_best_loops import ask_m_best, keep_outputs, measure_outputs, sum_outputs
-from .problems import binary, chain, multiclass
+from .problems import binary, cfg, chain, multiclass
 
 
 @njit(cache=True, nogil=True)
@@ -79,3 +80,35 @@ def chain_sum(pack, mode, m, order, outputs, share, g, scratch):
 @njit(cache=True, nogil=True)
 def chain_keep(pack, m, order, outputs, cache, now):
     return keep_outputs(chain.loss, pack, m, order, outputs, cache, now)
+
+
+@njit(cache=True, nogil=True)
+def cfg_ask(pack, w, mode, diversity, m, order, outputs, score, trail, scratch, work):
+    return ask_m_best(
+        cfg.m_best,
+        pack, w, mode, diversity, m, order, outputs, score, trail, scratch, work,
+    )  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def cfg_measure(pack, v, m, order, outputs, margin, scratch):
+    return measure_outputs(cfg.loss, cfg.delta, pack, v, m, order, outputs, margin, scratch)
+
+
+@njit(cache=True, nogil=True)
+def cfg_sum(pack, mode, m, order, outputs, share, g, scratch):
+    return sum_outputs(cfg.delta, pack, mode, m, order, outputs, share, g, scratch)
+
+
+@njit(cache=True, nogil=True)
+def cfg_keep(pack, m, order, outputs, cache, now):
+    return keep_outputs(cfg.loss, pack, m, order, outputs, cache, now)
+
+
+@njit(cache=True, nogil=True)
+def cfg_truths(pack, total, scratch):
+    idx, val = scratch
+    for i in range(len(pack.weight)):
+        y = pack.truth[pack.offsets[i] : pack.offsets[i + 1]]
+        nnz = cfg.delta(pack.data, i, y, y[:0], idx, val)
+        sparse_axpy(pack.weight[i], idx, val, nnz, total)

@@ -51,7 +51,8 @@ class Kernels:
         length of an output, and ``<w, phi_i(y)>`` of each into ``value``; returns how many there
         are. The first is that of ``decode``. With ``diversity`` 0 they are the m best of the mode's
         value; otherwise each is the best new one of that value plus ``diversity`` times the number
-        of labels in which it differs from each one before it. ``work`` has as many entries as the
+        of labels in which it differs from each one before it (where outputs have no labels to be
+        compared one by one, minus what they share with it). ``work`` has as many entries as the
         problem's ``m_best_work`` says. Only the first must be exact when training.
     """
 

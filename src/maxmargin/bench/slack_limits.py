@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 CAP, QUICK_CAP = 25.0, 1.5
 
 #: Training examples of each task.
-SIZES = {"MultiC": 20_000, "HMM": 2_000}
+SIZES = {"MultiC": 20_000, "HMM": 2_000, "CFG": 755}
 
 
 class Sweep(NamedTuple):

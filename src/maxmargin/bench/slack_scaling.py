@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 
 CAP, QUICK_CAP = 25.0, 1.5
 
-SIZES = {"MultiC": (1_000, 5_000, 25_000, 125_000), "HMM": (250, 1_000, 4_000, 16_000)}
+SIZES = {
+    "MultiC": (1_000, 5_000, 25_000, 125_000),
+    "HMM": (250, 1_000, 4_000, 16_000),
+    "CFG": (100, 200, 400, 755),
+}
 
 PICTURES = {
     "time": "Training time, s",
@@ -42,7 +46,8 @@ def sizes(session: Session, name: str) -> list[int]:
     title="As n grows, with C n fixed (paper 000, figures 1, 3, 4 and 5)",
     claim="With and without a cache the iterations and the support vectors of 1-slack do not grow "
     "with n (largest / smallest below 3), its time grows at most linearly (exponent at most "
-    "1.1), and the cache saves oracle calls; n-slack's support vectors grow with n.",
+    "1.1), and the cache saves oracle calls; n-slack's support vectors grow with n. Where the "
+    "grammar grows with n (CFG) iterations and time may grow, as section 5.4 says.",
     data=DATA,
 )
 def run(session: Session) -> Verdict:
@@ -99,11 +104,12 @@ def judge(grid: dict[tuple[str, str], list[Group]]) -> Verdict:
             passed &= support == sorted(support)
             told += f", support vectors {support[0]:,.0f} to {support[-1]:,.0f}"
         else:
+            grows = APPLICATIONS[name].grows
             for key in ("iterations", "support"):
                 values = [group.median(key) for group in done] or [0.0]
-                passed &= max(values) < 3 * min(values)
+                passed &= max(values) < 3 * min(values) or (grows and key == "iterations")
                 told += f", {key} {min(values):,.0f} to {max(values):,.0f}"
-            passed &= late == 0 and slope(groups) <= 1.1
+            passed &= late == 0 and (grows or slope(groups) <= 1.1)
         lines.append(told + (f"; time was up for {late}" if late else ""))
     for name in {name for name, _ in grid}:
         pairs = zip(grid[name, PLAIN], grid[name, CACHED], strict=True)
@@ -136,7 +142,7 @@ def paint(figure: Figure, grid: dict[tuple[str, str], list[Group]]) -> None:
     "000-fig2-tuned-c",
     title="As n grows, with the C that tests best at each n (paper 000, figure 2)",
     claim="The time of 1-slack grows at most linearly with n (exponent at most 1.2) also when C is "
-    "tuned at each n.",
+    "tuned at each n, unless the grammar grows with n (CFG).",
     data=DATA,
 )
 def run_tuned(session: Session) -> Verdict:
@@ -170,7 +176,7 @@ def run_tuned(session: Session) -> Verdict:
     session.draw(lambda figure: paint_tuned(figure, grid), width=9, height=4.2)
     slopes = {key: slope(groups) for key, groups in grid.items()}
     return Verdict(
-        all(value <= 1.2 for value in slopes.values()),
+        all(value <= 1.2 or APPLICATIONS[name].grows for (name, _), value in slopes.items()),
         "\n".join(f"{name}, {program}: time ~ n^{v:.2f}" for (name, program), v in slopes.items()),
     )
 

@@ -93,9 +93,9 @@ def predict(
     diversity: Annotated[
         float | None,
         typer.Option(
-            rich_help_panel=CHAINS,
             show_default="0",
-            help="With --m-best: reward for each label that differs from the outputs before.",
+            help="With --m-best: reward for each label, or penalty for each constituent that is "
+            "that of an output before.",
         ),
     ] = None,
     draw: cfg_app.DrawOption = False,
@@ -114,7 +114,8 @@ def predict(
 
     With **--m-best M** a line has up to M pairs of a label and its score, best first. For chains
     each sequence is written up to M times, as CRF++ does: a line **# RANK SCORE**, from rank 0 on,
-    its lines with the labels of this rank, and a blank line.
+    its lines with the labels of this rank, and a blank line. For a parser a line is a score and a
+    tree, and a blank line ends each sentence.
     """
     from .commands import predict_labels, predict_several
 

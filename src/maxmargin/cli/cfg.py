@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..errors import DataError, MaxMarginError
 from ..estimators import CFGSVC
 from ..estimators.cfg import as_inputs, with_words
-from ..io import read_sentences, read_trees, write_trees
+from ..io import read_sentences, read_trees, write_lines_atomic, write_trees
+from ..io.brackets import tree_lines
 from ..io.sources import display_name, open_source
 from ..metrics import BracketEvaluation
 from ..trees import Tree
@@ -68,6 +70,19 @@ def predict_cfg(estimator: CFGSVC, data: str, out: str, draw: bool, svg: Path | 
         write_trees(out, trees)
     if draw:
         draw_trees(trees)
+
+
+def predict_cfg_m_best(estimator: CFGSVC, data: str, out: str, m: int, diversity: float) -> None:
+    """Write the trees of each sentence one a line, its score before it, and a blank line."""
+    found = estimator.predict_m_best(_read_sentences(estimator, data), m, diversity)
+    write_lines_atomic(out, _ranked_lines(found))
+
+
+def _ranked_lines(found: list[list[tuple[Any, float]]]) -> Iterator[str]:
+    for outputs in found:
+        for (_, score), line in zip(outputs, tree_lines(tree for tree, _ in outputs), strict=True):
+            yield f"{score}\t{line}"
+        yield ""
 
 
 def _read_sentences(estimator: CFGSVC, data: str) -> list[Any]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ..errors import DataError
+from ..errors import DataError, MaxMarginError
 from ..estimators import CFGSVC, BinarySVC, ChainSVC, MulticlassSVC
 from ..explain import explain
 from ..io import read_examples, write_lines_atomic
@@ -29,6 +29,7 @@ from .cfg import (
     evaluate_cfg,
     fit_cfg,
     predict_cfg,
+    predict_cfg_m_best,
     read_cfg_data,
 )
 from .cfg_show import draw_worst, explain_cfg, print_bracket_evaluation, print_rules
@@ -177,8 +178,13 @@ def predict_several(
     if isinstance(estimator, ChainSVC):
         predict_chain_m_best(estimator, data, out, unlabelled, m, diversity or 0.0)
         return
+    if isinstance(estimator, CFGSVC):
+        predict_cfg_m_best(estimator, data, out, m, diversity or 0.0)
+        return
     if diversity is not None:
-        check_is_chain(estimator, model, "--diversity")
+        raise MaxMarginError(
+            f"{model}: is a {type(estimator).__name__}, and --diversity is for chains and trees"
+        )
     found = estimator.predict_m_best(_read(data, estimator).X, m)
     write_lines_atomic(
         out, ("\t".join(f"{label}\t{score}" for label, score in row) for row in found)

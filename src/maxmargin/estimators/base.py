@@ -158,7 +158,8 @@ class _SVC(BaseEstimator):
         diversity : float
             0 for the m best. Otherwise each next output is the best new one of score plus
             ``diversity`` times the number of labels in which it differs from each one before it;
-            the scores are still plain ones. Classes all differ alike: no effect on them.
+            the scores are still plain ones. Classes all differ alike: no effect on them. Of trees
+            it is what each constituent (label, first and last word) costs that a tree before has.
 
         Returns
         -------

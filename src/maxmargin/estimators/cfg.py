@@ -8,10 +8,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..errors import DataError
+from ..m_best import predict_m_best
 from ..metrics.brackets import bracket_f1
 from ..problems.cfg_input import read_examples
 from ..problems.cfg_problem import CFG
-from ..problems.cky_kbest import k_best
 from ..shard import predict_labels
 from ..training import check_examples
 from ..trees import Tree, fold, to_nltk
@@ -175,11 +175,17 @@ class CFGSVC(_SVC):
 
     def _m_best(self, X: Any, m: int, diversity: float) -> list[list[tuple[Any, float]]]:
         """Fewer where the grammar has fewer; outside the grammar the one tree of ``predict``."""
-        if diversity:
-            raise DataError("the best trees are found one after the other: diversity must be 0")
         problem = self._problem()
-        found = k_best(problem, problem.pack(X), self.coef_, int(m))
-        return [[(self._own(tree), score) for tree, score in trees] for trees in found]
+        pack, found = predict_m_best(problem, X, self.coef_, m, diversity, self.n_jobs or 1)
+        outputs = [problem.unpack(pack, labels) for labels in found.labels]
+        return [
+            [
+                (self._own(tree), float(found.score[i, r]))
+                for r in range(found.count[i])
+                if (tree := outputs[r][i]) is not None
+            ]
+            for i in range(pack.n)
+        ]
 
     def score(self, X: Any, Y: Any) -> float:
         """Labelled bracket F1 of the predictions by evalb's rules, from 0 to 1; X may be None."""

@@ -16,15 +16,22 @@ from numba import njit
 from numba.extending import register_jitable
 
 from ..problem import MARGIN, PREDICT, Kernels
+from .cfg_m_best import best_trees, diverse_trees
+from .cfg_scores import (
+    add_costs,
+    count_labels,
+    label_number,
+    same,
+    score_sentence,
+    score_tree,
+    span_places,
+)
 from .cky import (
-    CHAINS,
-    MORE,
-    RULES,
     SPANS,
     TAGS,
     best_root,
     inside,
-    lay_out,
+    open_chart,
     scores,
     span_of,
     trace,
@@ -35,18 +42,10 @@ from .grammar import (
     BASE,
     FEATURE,
     FEATURE_AT,
-    LABEL,
-    LABEL_AT,
-    LABELS,
     LEFT,
-    N_GROUPS,
     N_LABELS,
-    N_PHRASES,
     N_TAGS,
-    PARENT,
-    START,
     TOP,
-    WIDTH,
     section,
 )
 
@@ -83,18 +82,17 @@ class CFGData(NamedTuple):
 @njit(nogil=True)
 def decode(data, w, i, mode, y, work):
     """CKY; with costs of wrong constituents, or for the best tree that is not the true one."""
+    if len(y) > 0:
+        F, J, _ = open_chart(data.table, data.offsets[i + 1] - data.offsets[i], work)
+        parse(data, w, i, mode, y, F, J)
+
+
+@register_jitable
+def parse(data, w, i, mode, y, F, J):
+    """Write what ``decode`` returns and leave its chart; whether the grammar has such a tree."""
     lo, G = data.offsets[i], data.table
     L = data.offsets[i + 1] - lo
-    if L == 0:
-        return
-    J = work.view(np.int64)
-    size, ints = lay_out(G, L, J)
-    F, J = work[ints : ints + size], J[:ints]
-    score_rules(G, w, scores(F, J, RULES), 0)
-    score_rules(G, w, scores(F, J, CHAINS), G[LEFT + 1] - G[LEFT])
-    K, base = np.int64(G[N_TAGS]), section(G, BASE)
-    sum_weights(data.feature, data.feature_at[lo : lo + L + 1], w[base[0] :], K, scores(F, J, TAGS))
-    score_spans(data, w, i, L, F, J)
+    score_sentence(data, w, i, L, F, J)
     truth = data.truth[data.at[i] : data.at[i + 1]]
     if mode == MARGIN and data.kind == BRACKET:
         add_costs(G, truth, L, scores(F, J, SPANS), scores(F, J, TAGS))
@@ -103,128 +101,37 @@ def decode(data, w, i, mode, y, work):
     root = best_root(G, F, J, L, -1)
     if root < 0:
         trace_fragments(G, F, J, L, y)
-        return
+        return False
     trace(G, F, J, L, 0, L, root, y, 0)
     if mode != PREDICT and data.kind == ZERO_ONE and same(y, truth):
         second_best(G, F, J, L, y)
+    return True
 
 
-@register_jitable
-def score_rules(G, w, score, first):
-    """The scores of rules, or of chains, which come later among the lists of features."""
-    at, feature = section(G, FEATURE_AT)[first:], section(G, FEATURE)
-    for r in range(len(score)):
-        score[r] = 0.0
-        for e in range(at[r], at[r + 1]):
-            score[r] += w[feature[e]]
+@njit(nogil=True)
+def m_best(data, w, i, mode, diversity, m, Y, value, work):
+    """The best trees; with ``diversity`` less for each constituent of a tree before it.
 
-
-@register_jitable
-def sum_weights(feature, at, w, K, score):
-    """score[t*K + k] = the sum of w[f*K + k] over the features f of row t."""
-    for t in range(len(at) - 1):
-        row = score[t * K : t * K + K]
-        for k in range(K):
-            row[k] = 0.0
-        for e in range(at[t], at[t + 1]):
-            weights = w[feature[e] * K : feature[e] * K + K]
-            for k in range(K):
-                row[k] += weights[k]
-
-
-@register_jitable
-def score_spans(data, w, i, L, F, J):
-    """The scores of all labels over all spans."""
-    G, lo, span = data.table, data.offsets[i], scores(F, J, SPANS)
-    if not data.rich:
-        for e in range(len(span)):
-            span[e] = 0.0
-        return
-    NL, base, first = np.int64(G[N_LABELS]), section(G, BASE), data.offsets[-1] + lo + i
-    edge = scores(F, J, MORE)
-    sum_weights(data.feature, data.feature_at[first : first + L + 2], w[base[1] :], 2 * NL, edge)
-    for a in range(L):
-        start = edge[2 * a * NL : 2 * a * NL + NL]
-        for b in range(a + 1, L + 1):
-            end = edge[2 * b * NL + NL : 2 * b * NL + 2 * NL]
-            width, inner, outer = span_places(G, data.group[lo : lo + L], a, b)
-            row = span[(a * L + b - 1) * NL : (a * L + b) * NL]
-            u, v, z = w[width : width + NL], w[inner : inner + NL], w[outer : outer + NL]
-            for A in range(NL):
-                row[A] = start[A] + end[A] + u[A] + v[A] + z[A]
-
-
-@register_jitable
-def span_places(G, group, a, b):
-    """Where in w the weights of the width of span (a, b), of its ends and of its outside begin."""
-    NL, n, L = np.int64(G[N_LABELS]), np.int64(G[N_GROUPS]), len(group)
-    base, widths = section(G, BASE), section(G, WIDTH)
-    before = group[a - 1] if a > 0 else 0
-    after = group[b] if b < L else 0
-    return (
-        base[2] + widths[min(b - a, len(widths) - 1)] * NL,
-        base[3] + (group[a] * n + group[b - 1]) * NL,
-        base[4] + (before * n + after) * NL,
-    )
-
-
-@register_jitable
-def add_costs(G, y, L, span, tag):
-    """What each label in each span, and each tag, adds to the loss, up to a constant."""
-    K, NL, R = np.int64(G[N_TAGS]), np.int64(G[N_LABELS]), G[LEFT + 1] - G[LEFT]
-    for e in range(len(span)):
-        span[e] += 1.0
-    for n in range(2 * L - 1):
-        a, b = span_of(y[3 * n])
-        place = (a * L + b - 1) * NL
-        for which in range(count_labels(G, y, n)):
-            span[place + label_number(G, y, n, which)] -= 2.0
-        if b - a == 1:
-            for k in range(K):
-                if k != y[3 * n + 1] - R:
-                    tag[a * K + k] += 1.0
-
-
-@register_jitable
-def own_label(G, y, n):
-    """The label of the constituent that node n is, below its chain; -1 if it is none."""
-    rule, R = y[3 * n + 1], G[LEFT + 1] - G[LEFT]
-    if rule < R:
-        A = G[G[PARENT] + rule]
-        return np.int64(G[G[LABEL] + A]) if G[N_PHRASES] > A else np.int64(-1)
-    return np.int64(G[START]) if rule == R + G[N_TAGS] and n == 0 else np.int64(-1)
-
-
-@register_jitable
-def count_labels(G, y, n):
-    """How many constituents node n and its chain are."""
-    c, n_chains = y[3 * n + 2], G[TOP + 1] - G[TOP]
-    count = 1 if own_label(G, y, n) >= 0 else 0
-    if c >= n_chains:  # a root above a fragment
-        count, c = count + (1 if G[START] >= 0 else 0), c - n_chains
-    return count + G[G[LABEL_AT] + c + 1] - G[G[LABEL_AT] + c]
-
-
-@register_jitable
-def label_number(G, y, n, which):
-    """Constituent number ``which`` of node n and its chain: its own label, the chain's, a root."""
-    own, c, n_chains = own_label(G, y, n), y[3 * n + 2], G[TOP + 1] - G[TOP]
-    if own >= 0:
-        if which == 0:
-            return own
-        which -= 1
-    c = c % n_chains
-    first, last = G[G[LABEL_AT] + c], G[G[LABEL_AT] + c + 1]
-    return np.int64(G[G[LABELS] + first + which]) if first + which < last else np.int64(G[START])
-
-
-@register_jitable
-def same(y, z):
-    """Whether two trees are the same."""
-    differences = 0
-    for e in range(len(y)):
-        differences += y[e] != z[e]
-    return differences == 0
+    With the zero-one loss the true tree is none of them, unless it is the first.
+    """
+    lo, G, size = data.offsets[i], data.table, len(Y) // m
+    L, count = data.offsets[i + 1] - lo, 1
+    value[0] = 0.0
+    if L == 0:
+        return count
+    F, J, rest = open_chart(G, L, work)
+    whole = parse(data, w, i, mode, Y[:size], F, J)
+    wrong_only = data.kind == ZERO_ONE and mode != PREDICT
+    banned = data.truth[data.at[i] : data.at[i + 1] if wrong_only else data.at[i]]
+    if whole and diversity == 0:
+        count = best_trees(G, F, J, L, m, Y, banned, rest)
+    elif whole:
+        beam = data.beam if mode == PREDICT else np.inf
+        count = diverse_trees(data, lo, F, J, L, m, diversity, beam, Y, banned, rest)
+    score_sentence(data, w, i, L, F, J)
+    for r in range(count):
+        value[r] = score_tree(G, F, J, L, Y[r * size : r * size + size])
+    return count
 
 
 @njit(nogil=True)
@@ -265,11 +172,11 @@ def compare_nodes(G, y, a, z, b):
 
 @njit(nogil=True)
 def delta(data, i, y, z, idx, val):
-    """phi(x, y) - phi(x, z): nodes that the two trees do not share."""
-    nodes, nnz, a, b = len(y) // 3, 0, 0, 0
-    while a < nodes or b < nodes:
+    """phi(x, y) - phi(x, z): nodes that the two trees do not share. Without z it is phi(x, y)."""
+    nodes, others, nnz, a, b = len(y) // 3, len(z) // 3, 0, 0, 0
+    while a < nodes or b < others:
         first, second = False, False
-        if b == nodes or (a < nodes and y[3 * a] < z[3 * b]):
+        if b == others or (a < nodes and y[3 * a] < z[3 * b]):
             first = True
         elif a == nodes or z[3 * b] < y[3 * a]:
             second = True
@@ -335,4 +242,4 @@ def write_row(row, base, K, k, idx, nnz):
     return nnz
 
 
-KERNELS = Kernels(decode, loss, delta)
+KERNELS = Kernels(decode, loss, delta, m_best=m_best)

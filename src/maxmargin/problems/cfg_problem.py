@@ -15,6 +15,7 @@ from .cfg import BRACKET, KERNELS, ZERO_ONE, CFGData
 from .cfg_input import INPUTS, Sentence, read_examples, read_sentences
 from .cfg_lexicon import Lexicon, find_rows
 from .cky import LONGEST, lay_out, span_of, write_node
+from .cky_kbest import forest_work
 from .grammar import FEATURE_AT, LABEL_AT, Grammar, flat, ints, section
 
 LOSSES = {"bracket": BRACKET, "zero-one": ZERO_ONE}
@@ -174,6 +175,19 @@ class CFG(KernelProblem):
                 "errors, a chart for each: use rescaling='margin', or loss='zero-one'"
             ) from NotImplementedError("slack rescaling")
         return pack.work
+
+    def m_best_work(self, pack: Pack, mode: int, m: int) -> int:
+        """Beside the chart, a forest of the trees that come after the best one."""
+        longest = int(np.diff(pack.data.offsets).max(initial=0))
+        return self.work(pack, mode) + forest_work(longest, m + 1)
+
+    def truth_features(self, pack: Pack) -> np.ndarray:
+        """sum_i weight_i phi_i(y_i)."""
+        from ..m_best_compiled import cfg_truths
+
+        total, idx, val = np.zeros(pack.dim), np.empty(pack.width, np.uint64), np.empty(pack.width)
+        cfg_truths(pack, total, (idx, val))
+        return total
 
     def operations(self, pack: Pack) -> float:
         """About an eighth of the rules at every split of every span, as counted on news text."""

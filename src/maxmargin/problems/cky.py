@@ -79,6 +79,14 @@ def lay_out(G, L, J):
 
 
 @register_jitable
+def open_chart(G, L, work):
+    """``(F, J, rest)``: room for a chart, and what remains of ``work``."""
+    J = work.view(np.int64)
+    size, ints = lay_out(G, L, J)
+    return work[ints : ints + size], J[:ints], work[ints + size :]
+
+
+@register_jitable
 def scores(F, J, k):
     """Section k of F."""
     return F[J[k] : J[k + 1]]

@@ -1,268 +1,246 @@
-"""The k best trees of a sentence: lazily, as algorithm 3 of Huang and Chiang (2005).
+"""The best trees of a chart one after the other: lazily, as algorithm 3 of Huang and Chiang (2005).
 
 The chart of CKY knows the best of every item. The second best of an item is asked for only when an
-item above needs it, and so on: after the chart, k trees cost little more than one. An item is a
-tuple ``(i, j, symbol, above)``: a symbol over words i..j-1 before (False) or after (True) its
-unary chain; None is the whole sentence, whose edges are the roots.
+item above needs it, and so on: after the chart, the next tree costs little.
+
+Items are a cell and a key, and are built in ways: both as in ``cky_ways.py``. A derivation of an
+item is a way with a derivation of each of its parts.
 """
 
 from __future__ import annotations
 
-import heapq
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+from numba.extending import register_jitable
 
-from ..problem import PREDICT, Pack
-from ..shard import Shard
-from ..trees import Tree
-from .cky import (
-    BEGIN,
-    DOWN,
-    END,
-    MORE,
-    RULES,
-    SPANS,
-    SYMBOLS,
-    UP,
-    VALUES,
-    best_root,
-    chain_score,
-    lay_out,
-    scores,
-    write_node,
-)
-from .grammar import (
-    AS_ROOT,
-    BELOW,
-    BELOW_AT,
-    BOTTOM,
-    FIRST,
-    LABEL,
-    LEFT,
-    N_LABELS,
-    N_PHRASES,
-    N_TAGS,
-    PARENT,
-    RIGHT,
-    USE,
-    section,
-)
+from .cky import write_node
+from .cky_ways import count_parts, key_sizes, next_way, part_of
+from .grammar import LEFT, N_PHRASES
 
-Item = tuple[int, int, int, bool] | None
+#: Fields of an item: its cell and key; the next item of this cell; the first and the last of its
+#: derivations that were found, in a list; the first of those that wait, in another; its state.
+CELL, KEY, NEXT, HEAD, TAIL, WAITING, STATE, ITEM = range(8)
+
+#: States of an item: nothing waits yet; what comes after the last one found does not wait yet; all
+#: that can be next waits.
+NEW, BEHIND, READY = range(3)
+
+#: Fields of a derivation: the way; derivations of its one or two parts, -1 for the best one of the
+#: chart; the next of its list.
+WAY, ONE, TWO, LINK, DERIVATION = range(5)
 
 
-class Edge(NamedTuple):
-    """A way to build an item: a rule or chain, its parts, and the score without theirs."""
+class Forest(NamedTuple):
+    """Items and their derivations, as far as they were needed.
 
-    name: int
-    parts: tuple[Item, ...]
-    score: float
+    ``used`` counts both. Each cell has a list of its items that begins at ``first``. Item 0 is the
+    whole sentence. ``value`` has the score of each derivation.
+    """
 
-
-class Derivation(NamedTuple):
-    """An edge with the ranks of its parts; the lowest ``cost`` is the best."""
-
-    cost: float
-    order: int  # among equals the one that was seen first
-    edge: Edge
-    ranks: tuple[int, ...]
+    used: np.ndarray
+    first: np.ndarray
+    item: np.ndarray
+    derivation: np.ndarray
+    value: np.ndarray
+    stack: np.ndarray
 
 
-def k_best(problem: Any, pack: Pack, w: np.ndarray, k: int) -> list[list[tuple[Tree, float]]]:
-    """Up to k trees of each sentence and their scores, the best first."""
-    shard = Shard(problem, pack)
-    labels, work = np.zeros(len(pack.truth), np.int32), np.empty(problem.work(pack, PREDICT))
-    found = []
-    for i in range(pack.n):
-        alone = np.array([i])
-        shard.loops.decode(pack, w, PREDICT, alone, labels, work)
-        L = int(pack.data.offsets[i + 1] - pack.data.offsets[i])
-        lo, hi = pack.offsets[i], pack.offsets[i + 1]
-        codes = trees_of_chart(pack.data.table, L, work, k, labels[lo:hi]) if L else []
-        found.append([(problem.unpack_one(pack, i, y), score) for y, score in codes])
-    return found
+@register_jitable
+def forest_sizes(L, most):
+    """How many items, derivations and numbers on the stack ``most`` trees may need.
+
+    The next tree visits the items of the last one, two for each of its 2 L - 1 nodes, finds at
+    most two derivations of each, and makes three others wait for each that was found.
+    """
+    return 4 * L * most + 2, 28 * L * most, 5 * (L + 2)
 
 
-def trees_of_chart(
-    G: np.ndarray, L: int, work: np.ndarray, k: int, best: np.ndarray
-) -> list[tuple[np.ndarray, float]]:
-    """The k best trees of the chart that ``decode`` left in ``work``; ``best`` is the first."""
-    J = work.view(np.int64)
-    size, ints = lay_out(G, L, J)
-    forest = Forest(G, work[ints : ints + size], J[:ints], L, k)
-    if best_root(G, forest.F, forest.J, L, -1) < 0:
-        return [(best.copy(), float(scores(forest.F, forest.J, MORE)[L]))]
-    forest.ensure(None, k - 1)
-    return [
-        (forest.write(rank), -derivation.cost) for rank, derivation in enumerate(forest.found[None])
-    ]
+@register_jitable
+def forest_work(L, most):
+    """How many numbers a forest takes."""
+    items, derivations, stack = forest_sizes(L, most)
+    return 2 + L * L + ITEM * items + (DERIVATION + 1) * derivations + stack
 
 
-class Forest:
-    """The items of a chart with the derivations found so far."""
-
-    def __init__(self, G: np.ndarray, F: np.ndarray, J: np.ndarray, L: int, k: int):
-        self.G, self.F, self.J, self.L, self.k = G, F, J, L, k
-        self.found: dict[Item, list[Derivation]] = {}
-        self._heap: dict[Item, list[Derivation]] = {}
-        self._after: dict[
-            Item, Derivation | None
-        ] = {}  # whose successors are still to be looked at
-        self._order = 0
-
-    def ensure(self, item: Item, rank: int) -> None:
-        """Find derivations of an item up to this rank, if it has so many (lazyKthBest)."""
-        todo = [(item, rank)]
-        while todo:
-            item, rank = todo[-1]
-            if item not in self._heap:
-                self._start(item)
-            waiting = self._look_after(item)
-            if waiting is not None:
-                todo.append(waiting)
-            elif len(self.found[item]) > rank or not self._heap[item]:
-                todo.pop()
-            else:
-                best = heapq.heappop(self._heap[item])
-                self.found[item].append(best)
-                self._after[item] = best
-
-    def _look_after(self, item: Item) -> tuple[Item, int] | None:
-        """Successors of the last derivation go into the heap (lazyNext); or what they wait for."""
-        last = self._after[item]
-        if last is None:
-            return None
-        for at, part in enumerate(last.edge.parts):
-            rank = last.ranks[at] + 1
-            if len(self.found.get(part, ())) <= rank and not self._exhausted(part):
-                return part, rank
-        for at, part in enumerate(last.edge.parts):
-            rank = last.ranks[at] + 1
-            if rank < len(self.found[part]):
-                self._push(item, last.edge, (*last.ranks[:at], rank, *last.ranks[at + 1 :]))
-            if last.ranks[at] > 0:  # so that every combination is reached in one way
-                break
-        self._after[item] = None
-        return None
-
-    def _exhausted(self, item: Item) -> bool:
-        return item in self._heap and not self._heap[item] and self._after[item] is None
-
-    def _start(self, item: Item) -> None:
-        """The best derivation of each of the k best edges: others are not among the first k."""
-        self.found[item], self._heap[item], self._after[item] = [], [], None
-        ranked = sorted(self._edges(item), key=lambda edge: -self._value(edge, ()))
-        for edge in ranked[: self.k]:
-            self._push(item, edge, (0,) * len(edge.parts))
-
-    def _push(self, item: Item, edge: Edge, ranks: tuple[int, ...]) -> None:
-        self._order += 1
-        derivation = Derivation(-self._value(edge, ranks), self._order, edge, ranks)
-        heapq.heappush(self._heap[item], derivation)
-
-    def _value(self, edge: Edge, ranks: tuple[int, ...]) -> float:
-        """The score of an edge with the parts of these ranks; the best by default."""
-        total = edge.score
-        for at, part in enumerate(edge.parts):
-            rank = ranks[at] if ranks else 0
-            total += -self.found[part][rank].cost if rank else self._best(part)
-        return total
-
-    def _best(self, item: Item) -> float:
-        """The value of an item in the chart."""
-        assert item is not None
-        i, j, symbol, above = item
-        P, cell = self.G[N_PHRASES] + self.G[N_TAGS], i * self.L + j - 1
-        if symbol < P:
-            if above:
-                return float(scores(self.F, self.J, UP)[((j - 1) * P + symbol) * self.L + i])
-            return float(scores(self.F, self.J, DOWN)[cell * P + symbol])
-        J = self.J
-        at = slice(J[J[BEGIN] + cell], J[J[END] + cell])
-        place = np.flatnonzero(section(J, SYMBOLS)[at] == symbol)[0]
-        return float(scores(self.F, J, VALUES)[at][place])
-
-    def _edges(self, item: Item) -> list[Edge]:
-        """All ways to build an item."""
-        G, F, J, L = self.G, self.F, self.J, self.L
-        P = G[N_PHRASES] + G[N_TAGS]
-        if item is None:
-            roots = np.flatnonzero(section(G, USE) & AS_ROOT).tolist()
-            tops: list[Item] = [(0, L, X, True) for X in roots]
-            return [Edge(-1, (top,), 0.0) for top in tops if self._best(top) > -np.inf]
-        i, j, symbol, above = item
-        cell = i * L + j - 1
-        if above and symbol < P:
-            at = section(G, BELOW_AT)
-            chains = section(G, BELOW)[at[symbol] : at[symbol + 1]].tolist()
-            bottoms = [(c, int(section(G, BOTTOM)[c])) for c in chains]
-            ways = [Edge(0, ((i, j, symbol, False),), 0.0)]
-            ways += [
-                Edge(c, ((i, j, X, False),), float(chain_score(G, F, J, c, cell)))
-                for c, X in bottoms
-            ]
-            return [edge for edge in ways if self._best(edge.parts[0]) > -np.inf]
-        if j - i == 1:
-            return [Edge(-1, (), self._best(item))]
-        extra = F[J[SPANS] + cell * G[N_LABELS] + section(G, LABEL)[symbol]] if symbol < P else 0.0
-        rules, splits, values = list_rules(G, F, J, L, i, j, symbol)
-        kept = np.argsort(-values, kind="stable")[: self.k]
-        left, right, own = section(G, LEFT), section(G, RIGHT), scores(F, J, RULES)
-        return [
-            Edge(
-                r, ((i, s, int(left[r]), True), (s, j, int(right[r]), True)), float(own[r] + extra)
-            )
-            for r, s in zip(rules[kept].tolist(), splits[kept].tolist(), strict=True)
-        ]
-
-    def write(self, rank: int) -> np.ndarray:
-        """The tree of a derivation of the whole sentence, as labels."""
-        R, N = int(self.G[LEFT + 1] - self.G[LEFT]), int(self.G[N_PHRASES])
-        y = np.empty(3 * (2 * self.L - 1), np.int32)
-        root = self.found[None][rank]
-        todo, n = [(root.edge.parts[0], root.ranks[0])], 0
-        while todo:
-            item, rank = todo.pop()
-            chain = 0
-            assert item is not None
-            if item[3] and item[2] < N + self.G[N_TAGS]:
-                derivation = self._derivation(item, rank)
-                chain, item, rank = (
-                    derivation.edge.name,
-                    derivation.edge.parts[0],
-                    derivation.ranks[0],
-                )
-            assert item is not None
-            derivation = self._derivation(item, rank)
-            i, j, symbol, _ = item
-            rule = R + symbol - N if j - i == 1 else derivation.edge.name
-            write_node(y, n, i, j, rule, chain)
-            n += 1
-            todo += reversed(list(zip(derivation.edge.parts, derivation.ranks, strict=True)))
-        return y
-
-    def _derivation(self, item: Item, rank: int) -> Derivation:
-        self.ensure(item, rank)
-        return self.found[item][rank]
+@register_jitable
+def open_forest(G, L, most, work):
+    """A forest in which the ``most`` best trees can be found, with nothing in it."""
+    items, derivations, stack = forest_sizes(L, most)
+    ints, place = work.view(np.int64), 2 + L * L
+    a, b = place + ITEM * items, place + ITEM * items + DERIVATION * derivations
+    forest = Forest(
+        ints[:2], ints[2:place], ints[place:a], ints[a:b], work[b : b + derivations],
+        ints[b + derivations : b + derivations + stack],
+    )  # fmt: skip
+    forest.used[0] = forest.used[1] = 0
+    for cell in range(L * L):
+        forest.first[cell] = -1
+    S, P = key_sizes(G)
+    find_item(forest, L - 1, S + P)
+    return forest
 
 
-@njit(cache=True)
-def list_rules(G, F, J, L, i, j, A):
-    """``(rules, splits, values)``: all ways to build symbol A over (i, j) from two parts."""
-    P = G[N_PHRASES] + G[N_TAGS]
-    lefts, parents, firsts = section(G, LEFT), section(G, PARENT), section(G, FIRST)
-    ups, rules = scores(F, J, UP), scores(F, J, RULES)
-    found_rule, found_split, found_value = [0], [0], [0.0]
-    for k in range(i + 1, j):
-        left = ups[(k - 1) * P * L + i :]
-        cell = k * L + j - 1
-        for e in range(J[J[BEGIN] + cell], J[J[END] + cell]):
-            C = J[J[SYMBOLS] + e]
-            for r in range(firsts[C], firsts[C + 1]):
-                if parents[r] == A and left[lefts[r] * L] > -np.inf:
-                    found_rule.append(r)
-                    found_split.append(k)
-                    found_value.append(left[lefts[r] * L] + F[J[VALUES] + e] + rules[r])
-    return np.array(found_rule[1:]), np.array(found_split[1:]), np.array(found_value[1:])
+@register_jitable
+def find_item(forest, cell, key):
+    """The number of an item, which is made if it is not there."""
+    item = forest.item
+    h = forest.first[cell]
+    while h >= 0:
+        if item[h * ITEM + KEY] == key:
+            return h
+        h = item[h * ITEM + NEXT]
+    h = forest.used[0]
+    forest.used[0] += 1
+    at = h * ITEM
+    item[at + CELL], item[at + KEY], item[at + NEXT] = cell, key, forest.first[cell]
+    item[at + HEAD] = item[at + TAIL] = item[at + WAITING] = -1
+    item[at + STATE] = NEW
+    forest.first[cell] = h
+    return h
+
+
+@register_jitable
+def next_tree(G, F, J, L, forest):
+    """The derivation of the next best tree; -1 when there are no more."""
+    item, stack, last = forest.item, forest.stack, forest.item[TAIL]
+    stack[0], size = 0, 1
+    while size > 0:
+        h = stack[size - 1]
+        needed = look_after(G, F, J, L, forest, h)
+        if needed >= 0:
+            stack[size] = needed
+            size += 1
+        else:
+            take_best(forest, h)
+            size -= 1
+    return item[TAIL] if item[TAIL] != last else -1
+
+
+@register_jitable
+def take_best(forest, h):
+    """The best derivation that waits is the next one found, if there is any."""
+    item, derivation, value = forest.item, forest.derivation, forest.value
+    best = d = item[h * ITEM + WAITING]
+    if d < 0:
+        return
+    before = before_best = -1
+    while d >= 0:
+        if value[d] > value[best]:
+            best, before_best = d, before
+        before, d = d, derivation[d * DERIVATION + LINK]
+    after = derivation[best * DERIVATION + LINK]
+    if before_best < 0:
+        item[h * ITEM + WAITING] = after
+    else:
+        derivation[before_best * DERIVATION + LINK] = after
+    derivation[best * DERIVATION + LINK] = -1
+    if item[h * ITEM + HEAD] < 0:
+        item[h * ITEM + HEAD] = best
+    else:
+        derivation[item[h * ITEM + TAIL] * DERIVATION + LINK] = best
+    item[h * ITEM + TAIL], item[h * ITEM + STATE] = best, BEHIND
+
+
+@register_jitable
+def look_after(G, F, J, L, forest, h):
+    """Make wait what can come after the last derivation found, or say which item it needs more of.
+
+    After a derivation come those with the next one of one part, and if both parts are the best,
+    the next best way. A second part only moves on while the first is the best, so that every pair
+    is reached once.
+    """
+    item, derivation = forest.item, forest.derivation
+    cell, key = item[h * ITEM + CELL], item[h * ITEM + KEY]
+    best_parts, last, way = True, np.inf, np.int64(-1)
+    if item[h * ITEM + STATE] == READY:
+        return -1
+    if item[h * ITEM + STATE] == BEHIND:
+        d = item[h * ITEM + TAIL]
+        way, last = derivation[d * DERIVATION + WAY], forest.value[d]
+        for commit in range(2):  # first see whether all is there
+            best_parts = True
+            for which in range(count_parts(G, L, cell, key)):
+                if not best_parts:
+                    break
+                p = find_item(forest, *part_of(G, L, cell, key, way, which))
+                at = d * DERIVATION + ONE + which
+                if derivation[at] < 0:
+                    derivation[at] = item[p * ITEM + HEAD]
+                best_parts = derivation[at] == item[p * ITEM + HEAD]
+                if commit:
+                    move_on(forest, h, d, which)
+                elif lacks_next(forest, p, derivation[at]):
+                    return p
+    item[h * ITEM + STATE] = READY
+    if best_parts:
+        value, way = next_way(G, F, J, L, cell, key, last, way)
+        if way >= 0:
+            wait(forest, h, way, -1, -1, value)
+    return -1
+
+
+@register_jitable
+def lacks_next(forest, p, d):
+    """Whether more must be found of item p to know what comes after its derivation d."""
+    item = forest.item[p * ITEM : p * ITEM + ITEM]
+    if d >= 0 and forest.derivation[d * DERIVATION + LINK] >= 0:
+        return False
+    return item[STATE] != READY or item[WAITING] >= 0
+
+
+@register_jitable
+def move_on(forest, h, d, which):
+    """Make the derivation wait that has the next one of one part, if there is such."""
+    derivation, value = forest.derivation, forest.value
+    at = d * DERIVATION
+    part = derivation[at + ONE + which]
+    after = derivation[part * DERIVATION + LINK]
+    if after >= 0:
+        one = after if which == 0 else derivation[at + ONE]
+        two = after if which == 1 else derivation[at + TWO]
+        wait(forest, h, derivation[at + WAY], one, two, value[d] - value[part] + value[after])
+
+
+@register_jitable
+def wait(forest, h, way, one, two, value):
+    """Add a derivation to those of item h that wait."""
+    d, derivation, item = forest.used[1], forest.derivation, forest.item
+    forest.used[1] += 1
+    at = d * DERIVATION
+    derivation[at + WAY], derivation[at + ONE], derivation[at + TWO] = way, one, two
+    derivation[at + LINK], forest.value[d] = item[h * ITEM + WAITING], value
+    item[h * ITEM + WAITING] = d
+
+
+@register_jitable
+def write_tree(G, F, J, L, forest, d, y):
+    """Write the tree of a derivation of the whole sentence.
+
+    On the stack are a derivation, its cell and key, and the node and the chain to be written.
+    """
+    S, P = key_sizes(G)
+    R, N, stack = np.int64(G[LEFT + 1] - G[LEFT]), np.int64(G[N_PHRASES]), forest.stack
+    stack[0], stack[1], stack[2], stack[3], stack[4] = d, L - 1, S + P, 0, 0
+    size = 1
+    while size > 0:
+        size -= 1
+        at = stack[5 * size : 5 * size + 5]
+        d, cell, key, n, chain = at[0], at[1], at[2], at[3], at[4]
+        i, j = cell // L, cell % L + 1
+        if i == j - 1 and key < S:
+            write_node(y, n, i, j, R + key - N, chain)
+            continue
+        if d >= 0:
+            way = forest.derivation[d * DERIVATION + WAY]
+        else:  # among equals that which will be found first
+            _, way = next_way(G, F, J, L, cell, key, np.inf, -1)
+        if key < S:
+            write_node(y, n, i, j, way // (L + 1), chain)
+        for which in range(count_parts(G, L, cell, key) - 1, -1, -1):
+            at = stack[5 * size : 5 * size + 5]
+            at[0] = forest.derivation[d * DERIVATION + ONE + which] if d >= 0 else -1
+            at[1], at[2] = part_of(G, L, cell, key, way, which)
+            at[3] = n if key >= S else n + 1 + which * (2 * (way % (L + 1) - i) - 1)
+            at[4] = way // (L + 1) if S <= key < S + P else 0
+            size += 1
