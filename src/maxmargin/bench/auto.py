@@ -54,6 +54,8 @@ def run(session: Session) -> Verdict:
 def measure(session: Session, data: str, C: float, solver: str) -> Group:
     """Train to ``TOL`` or to the limit of time; what takes long is measured once."""
     cap, long = (QUICK_CAP, QUICK_LONG) if session.quick else (CAP, LONG)
+    if solver == AUTO:
+        cap *= MOST  # enough to tell, whatever solver ends in time
     few = (ROWS | SEQUENCES)[data] if session.quick else None
 
     def once(seed: int) -> dict[str, Any]:
