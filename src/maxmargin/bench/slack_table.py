@@ -184,12 +184,12 @@ def paint_solutions(figure: Figure, grid: dict[str, list[list[Group]]]) -> None:
         C = [pair[0].config["C n"] for pair in pairs]
         apart = [100 * difference(pair) for pair in pairs]
         left.plot(C, apart, label=name, **style(number))
-        unfinished(left, C, [pair[1] for pair in pairs], apart)
         for k, line in ((0, "-"), (1, "--")):
-            right.plot(
-                C, [100 * pair[k].median("accuracy") for pair in pairs],
-                **style(number, linestyle=line),
-            )  # fmt: skip
+            groups = [pair[k] for pair in pairs]
+            unfinished(left, C, groups, apart)
+            right_part = [100 * group.median("accuracy") for group in groups]
+            right.plot(C, right_part, **style(number, linestyle=line))
+            unfinished(right, C, groups, right_part)
     for axes in (left, right):
         log_scale(axes, "x")
     clean(left, "Dual of 1-slack above that of n-slack", "C n", "%")
