@@ -14,8 +14,8 @@ from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from . import ascent, loops
-from .ascent import UNWRITTEN
 from .compiled_cache import delete_outdated
+from .duals import UNWRITTEN
 from .linalg import sparse_dot
 from .problem import Kernels
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from numba import njit
 
-from .ascent import UNWRITTEN, ascend_examples, sum_duals
+from .ascent import ascend_examples, sum_duals
+from .duals import UNWRITTEN
 from .linalg import sparse_dot
 from .loops import collect_planes, decode_examples, recall_planes, remember_planes
 from .problems import binary, cfg, chain, multiclass

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .ascent import CHANGED, VIOLATION, Block, Rule, Visits
+from .duals import CHANGED, VIOLATION, Block, Rule, Visits
 from .parallel import FEW, SMALLEST, fixed_pieces
 from .problem import KernelProblem, Pack
 

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from .ascent import Block, Duals, Rule, Visits
 from .bind import Loops, bind
 from .dual_blocks import ascend_in_blocks, block_size
+from .duals import Block, Duals, Rule, Visits
 from .loops import Cache
 from .parallel import Chunks, Threads, fixed_pieces, n_threads, split_by_effort
 from .planes import Plane

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .ascent import EMPTY, Block, Duals, Visits
+from .duals import EMPTY, Block, Duals, Visits
 from .loops import Cache
 from .problem import Pack
 

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from .ascent import Rule, ascend_block
 from .bind import Loops
+from .block_steps import ascend_block
+from .duals import Rule
 from .linalg import blend, go_towards
 from .planes import warm_up_planes
 from .shard_arrays import ShardArrays

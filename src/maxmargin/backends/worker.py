@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ..ascent import Duals, Visits
+from ..duals import Duals, Visits
 from ..problem import PREDICT, KernelProblem, Pack
 from ..shard import Shard
 from ..solvers import working_sets as sets

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..ascent import Duals
+from ..duals import Duals
 from .model import KernelModel
 from .rows import KernelRows
 from .scores import ScoreShard

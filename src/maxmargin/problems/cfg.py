@@ -26,18 +26,9 @@ from .cfg_scores import (
     score_tree,
     span_places,
 )
-from .cky import (
-    SPANS,
-    TAGS,
-    best_root,
-    inside,
-    open_chart,
-    scores,
-    span_of,
-    trace,
-    trace_fragments,
-)
+from .cky import SPANS, TAGS, inside, open_chart, scores, span_of
 from .cky_second import second_best
+from .cky_trace import best_root, trace, trace_fragments
 from .grammar import (
     BASE,
     FEATURE,

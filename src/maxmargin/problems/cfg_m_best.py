@@ -9,8 +9,9 @@ from __future__ import annotations
 from numba.extending import register_jitable
 
 from .cfg_scores import add_to_labels, same
-from .cky import SPANS, best_root, inside, scores, trace
+from .cky import SPANS, inside, scores
 from .cky_kbest import next_tree, open_forest, write_tree
+from .cky_trace import best_root, trace
 
 
 @register_jitable

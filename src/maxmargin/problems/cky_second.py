@@ -21,17 +21,12 @@ from .cky import (
     SYMBOLS,
     UP,
     VALUES,
-    best_root,
     chain_score,
-    find_chain,
-    find_rule,
     scores,
     span_of,
-    trace,
-    trace_stack,
     write_node,
-    write_rule,
 )
+from .cky_trace import best_root, find_chain, find_rule, trace, trace_stack, write_rule
 from .grammar import LABEL, LEFT, N_LABELS, N_PHRASES, N_TAGS, PARENT, TOP, section
 
 #: Where the second best subtree of a node differs from the best.

@@ -10,18 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba.extending import register_jitable
 
-from .cky import (
-    BEGIN,
-    DOWN,
-    END,
-    RULES,
-    SPANS,
-    SYMBOLS,
-    UP,
-    VALUES,
-    chain_score,
-    scores,
-)
+from .cky import BEGIN, DOWN, END, RULES, SPANS, SYMBOLS, UP, VALUES, chain_score, scores
 from .grammar import (
     AS_ROOT,
     BELOW,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..ascent import Rule
+from ..duals import Rule
 from ..errors import DataError
 from . import working_sets as sets
 from .task import Task

@@ -1,6 +1,6 @@
 """Working sets of outputs and their dual variables: what SDM, n-slack and BCFW have in common.
 
-The three are one working set with different schedules of passes (``ascent.Rule``): which examples
+The three are one working set with different schedules of passes (``duals.Rule``): which examples
 are visited, whether the oracle is asked, and how alpha_i moves.
 """
 
@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from ..ascent import ADDED, CHANGED, FULL, GAP, HINGE, VIOLATION, Block, Duals, Rule, Visits
+from ..duals import ADDED, CHANGED, FULL, GAP, HINGE, VIOLATION, Block, Duals, Rule, Visits
 from ..objective import dual, primal
 from .task import Task
 
