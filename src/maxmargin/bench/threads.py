@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from .session import Group, Session
 
 JOBS = (1, 2)
-SOLVERS = ("sdm", "one-slack", "n-slack", "bcfw")
+
+#: The most iterations of each solver: the iterates are the same, so that a part of a run tells.
+SOLVERS = {"sdm": 200, "one-slack": 40, "n-slack": 10, "bcfw": 10}
 
 #: Task: C, tol, and sentences of a quick run. The last one is synthetic: chains of many labels,
 #: where the oracle is nearly all the work.
@@ -32,7 +34,7 @@ BOUND, NEVER_SLOWER = 1.8, 0.97
 
 @experiment(
     "threads",
-    title="Two threads against one, to the same gap",
+    title="Two threads against one, to the same iterate",
     claim="The weights are equal to the last bit; where the oracle is nearly all the work (chains "
     "of 300 labels) two threads are at least 1.8 times as fast, and nowhere slower than one.",
     data=("conll2000",),
@@ -58,12 +60,21 @@ def measure(session: Session, task: str, solver: str, n_jobs: int) -> Group:
     def once(seed: int) -> dict[str, Any]:
         data = many_labels(n or 0) if task == "300 labels" else session.tagged(task, n)
         result = train_chain(
-            data, C=C, tol=tol, solver=solver, n_jobs=n_jobs, max_iter=200, max_time=limit
+            data,
+            C=C,
+            tol=tol,
+            solver=solver,
+            n_jobs=n_jobs,
+            max_iter=SOLVERS[solver],
+            max_time=limit,
         )
         digest = hashlib.sha256(np.ascontiguousarray(result.w).tobytes()).hexdigest()[:16]
         return {**run_values(result), "weights": digest}
 
-    config = {"task": task, "solver": solver, "n": n, "threads": n_jobs, "tol": tol, "cap": limit}
+    config = {
+        "task": task, "solver": solver, "n": n, "threads": n_jobs, "tol": tol, "cap": limit,
+        "most": SOLVERS[solver],
+    }  # fmt: skip
     return session.measure(config, once)
 
 
@@ -97,21 +108,19 @@ def show(session: Session, grid: dict[tuple[str, str], list[Group]]) -> None:
     columns = [
         Column("task", "task"),
         Column("solver", "solver"),
-        Column("iterations 1", "iterations", count, "converged 1"),
+        Column("iterations 1", "iterations", count),
         *(Column(f"time {jobs}", f"s, {jobs} threads", seconds) for jobs in JOBS),
     ]
     rows = [side_by_side(groups, "threads") for groups in grid.values()]
-    session.table(rows, columns, "solver's seconds to the same gap; > where time was up")
+    session.table(rows, columns, "solver's seconds to the same iterate")
 
 
 def judge(grid: dict[tuple[str, str], list[Group]]) -> Verdict:
     """The same weights always; the gains that are claimed."""
     gains = {key: gain(groups) for key, groups in grid.items()}
-    finished = {key: all(g.every("converged") for g in groups) for key, groups in grid.items()}
     same = all(
-        len({values["weights"] for group in groups for values in group.values}) == 1
-        for key, groups in grid.items()
-        if finished[key]
+        len({(v["weights"], v["iterations"]) for group in groups for v in group.values}) == 1
+        for groups in grid.values()
     )
     bound = min(value for (task, _), value in gains.items() if task == "300 labels")
     numbers = "; ".join(f"{task}, {solver} {ratio(v)}" for (task, solver), v in gains.items())
