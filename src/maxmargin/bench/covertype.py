@@ -45,7 +45,7 @@ def solvers() -> dict[str, Any]:
 )
 def run(session: Session) -> Verdict:
     """Liblinear first; each solver then runs until it is as good, or for ``cap`` seconds."""
-    n, cap = (20_000, 10.0) if session.quick else (session.load("covertype").n, 120.0)
+    n, cap = (10_000, 4.0) if session.quick else (session.load("covertype").n, 120.0)
     peer = session.measure(
         {"program": LIBLINEAR, "n": n}, lambda seed: run_liblinear(session, n, seed)
     )

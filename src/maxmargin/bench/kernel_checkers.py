@@ -78,7 +78,7 @@ def run_checkers(session: Session) -> Verdict:
 def run_covertype(session: Session) -> Verdict:
     """Every size up to all examples."""
     full = session.load("covertype").n
-    sizes = (2_000, 5_000) if session.quick else (10_000, 30_000, 60_000, 200_000, full)
+    sizes = (1_000, 2_000) if session.quick else (10_000, 30_000, 60_000, 200_000, full)
     curves = scale(session, "covertype", sizes, repeats=1)
     session.draw(lambda figure: paint(figure, curves, {}), width=12)
     last = max(n for n in sizes if n <= LIBSVM_SIZES["covertype"])

@@ -17,7 +17,7 @@ from .registry import Verdict, experiment
 if TYPE_CHECKING:
     from .session import Group, Session
 
-KILLS, QUICK = 50, 5
+KILLS, QUICK = 13, 1
 SOLVERS = ("sdm", "one-slack", "n-slack", "bcfw", "subgradient")
 
 
