@@ -84,12 +84,15 @@ def _look(
     work: np.ndarray,
 ) -> None:
     """Visit examples that do not move: in any number of threads, with sums piece by piece."""
-    alone = shard.threads.n == 1
+    spare = shard.spare_memory(block, work)
 
     def look(part: np.ndarray) -> np.ndarray:
         mine = visits._replace(total=np.zeros_like(visits.total), clock=visits.clock.copy())
-        own = block if alone else shard.new_block(len(block.nnz) - 1)
-        step(part, rule, mine, own, work if alone else np.empty_like(work))
+        own = spare.pop()
+        try:
+            step(part, rule, mine, *own)
+        finally:
+            spare.append(own)
         return mine.total
 
     pieces = fixed_pieces(order, shard.loops.compiled, FEW if shard.block_size else SMALLEST)

@@ -90,14 +90,18 @@ class Chunks:
         self.size = 64
 
     def __call__(self, order: np.ndarray, n: int = 1) -> Iterator[np.ndarray]:
-        """The parts; ``n`` of them are worked on at a time."""
+        """The parts; ``n`` of them are worked on at a time.
+
+        With threads they are longer: all wait at the end of each, and checks are made meanwhile.
+        """
+        limit = CHUNK_TIME if n == 1 else 4 * CHUNK_TIME
         done = 0
         while done < len(order):
             start = time.perf_counter()
             part = order[done : done + self.size * n]
             yield part
             done += len(part)
-            if time.perf_counter() - start < CHUNK_TIME:
+            if time.perf_counter() - start < limit:
                 self.size *= 2
             elif self.size > 1:
                 self.size //= 2

@@ -27,6 +27,9 @@ from .warm_up import warm_up
 #: Planes are summed in up to so many parts, each as long as w: where w is short against them.
 PARTIAL_SUMS = 8
 
+#: A chunk has so many parts for each thread: the last ones make the threads end together.
+PARTS = 8
+
 
 def _nothing() -> None:
     """The check between chunks when nobody wants to stop."""
@@ -61,6 +64,7 @@ class Shard(ShardArrays):
         self.everyone = np.arange(self.n)
         self.scratch = self.new_scratch()
         self._sum: np.ndarray | None = None
+        self._spare: list[tuple[Block, np.ndarray]] = []
         self.n_oracle = 0
         self.check: Callable[[], None] = _nothing
 
@@ -107,7 +111,7 @@ class Shard(ShardArrays):
         """Chunks of ``order``, each in parts of about the same effort for all jobs."""
         for chunk in self.chunks(order, self.n_jobs):
             if self.n_jobs > 1:
-                yield split_by_effort(chunk, self.effort, 2 * self.n_jobs)
+                yield split_by_effort(chunk, self.effort, PARTS * self.n_jobs)
             else:
                 yield [chunk]
 
@@ -235,6 +239,17 @@ class Shard(ShardArrays):
         else:
             self.each_in_turn(lambda part: step(part, rule, visits, block, work), order)
             self.n_oracle += len(order) * rule.ask
+
+    def spare_memory(self, block: Block, work: np.ndarray) -> list[tuple[Block, np.ndarray]]:
+        """Working memory for each thread, kept from one pass to the next: making it takes long."""
+        if self.threads.n == 1:
+            return [(block, work)]
+        shape = len(block.nnz), len(work)
+        if not self._spare or shape != (len(self._spare[0][0].nnz), len(self._spare[0][1])):
+            self._spare = [
+                (self.new_block(shape[0] - 1), np.empty_like(work)) for _ in range(self.threads.n)
+            ]
+        return self._spare
 
     def sum_duals(self, C: float, mode: int, duals: Duals, w: np.ndarray) -> None:
         """w += C sum_ir weight_i alpha_ir plane_ir."""
