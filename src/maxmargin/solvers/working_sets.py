@@ -88,10 +88,11 @@ def begin(task: Task, power: float | None = None) -> WorkingSets:
 def sweep(task: Task, state: WorkingSets, order: np.ndarray, rule: Rule) -> Passes[float]:
     """A pass over the examples of ``order``; returns their gap, as seen on the way, over C n.
 
-    It stops after each block of ``task.block`` examples, for those who share w with others.
+    For those who share w with others it stops after each block of ``task.block`` examples; where
+    the oracle is not asked only at its end, for such a pass is short beside the exchange of w.
     """
     state.visits.total[:] = 0.0
-    size = task.block or len(order) or 1
+    size = (task.block if rule.ask else None) or len(order) or 1
     for start in range(0, len(order), size):
         _visit(task, state, order[start : start + size], rule, state.w)
         yield
