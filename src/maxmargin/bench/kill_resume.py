@@ -122,7 +122,7 @@ def train(path: str, solver: str) -> None:
     X = [draw.randn(12, 40) for _ in range(400)]
     Y = [draw.randint(0, 8, 12) for _ in X]
     result = train_problem(
-        Chain(8), X, Y, C=1.0, tol=1e-4, max_iter=300, solver=solver, checkpoint=path, every=0,
+        Chain(8), X, Y, C=1.0, tol=1e-4, max_iter=40, solver=solver, checkpoint=path, every=0,
         resume=True,
     )  # fmt: skip
     np.save(Path(path).with_suffix(".npy"), np.append(result.w, result.primal))
