@@ -24,30 +24,30 @@ if TYPE_CHECKING:
 JOBS = (1, 2)
 
 #: The most iterations of each solver: the iterates are the same, so that a part of a run tells.
-SOLVERS = {"sdm": 200, "one-slack": 40, "n-slack": 10, "bcfw": 10}
+SOLVERS = {"sdm": 200, "one-slack": 20, "n-slack": 10, "bcfw": 10}
 
-MANY, TREES = "300 labels", "parsing"
+MANY, TREES = "500 labels", "parsing"
 
 #: Task: C, tol, and sentences of a quick run. Chains of many labels are synthetic.
 TASKS = {
     "chunking": (0.1, 0.05, 300),
     "POS": (0.1, 0.05, 300),
-    MANY: (0.05, 0.1, 60),
+    MANY: (0.05, 0.1, 20),
     TREES: (0.3, 0.01, 60),
 }
 
 #: At least so many times faster with two threads: of oracle-bound work, and of all.
 BOUND, NEVER_SLOWER = 1.8, 0.97
 
-#: Work is bound by the oracle that has so much of one thread's time.
-ORACLE_BOUND = 0.95
+#: Work is bound by the oracle that has so much of one thread's time, certificates included.
+ORACLE, ORACLE_BOUND = ("oracle", "certificate"), 0.95
 
 
 @experiment(
     "threads",
     title="Two threads against one, to the same iterate",
-    claim="The weights are equal to the last bit; where the oracle has 95 % of one-slack's "
-    "time, two threads are at least 1.8 times as fast, and nowhere slower than one.",
+    claim="The weights are equal to the last bit; where the oracle has 95 % of the time of "
+    "one-slack or n-slack, two threads are at least 1.8 times as fast, and nowhere slower than one.",
     data=("conll2000", "wsj_cfg"),
 )
 def run(session: Session) -> Verdict:
@@ -65,7 +65,7 @@ def run(session: Session) -> Verdict:
 def measure(session: Session, task: str, solver: str, n_jobs: int) -> Group:
     """Train to ``tol``; BLAS stays on one thread in any case."""
     C, tol, few = TASKS[task]
-    n = few if session.quick else (600 if task == MANY else None)
+    n = few if session.quick else (300 if task == MANY else None)
     limit = 20.0 if session.quick else 300.0
 
     def once(seed: int) -> dict[str, Any]:
@@ -76,7 +76,7 @@ def measure(session: Session, task: str, solver: str, n_jobs: int) -> Group:
         return {
             **run_values(result),
             "weights": hashlib.sha256(np.ascontiguousarray(result.w).tobytes()).hexdigest()[:16],
-            "oracle_share": result.shares.get("oracle", 0.0) / result.time,
+            "oracle_share": sum(result.shares.get(k, 0.0) for k in ORACLE) / result.time,
         }
 
     config = {
@@ -94,7 +94,7 @@ def train_task(session: Session, task: str, n: int | None, **options: Any) -> Re
     return train_chain(many_labels(n or 0) if task == MANY else session.tagged(task, n), **options)
 
 
-def many_labels(n: int, K: int = 300, length: int = 15) -> Tagged:
+def many_labels(n: int, K: int = 500, length: int = 30) -> Tagged:
     """Noisy sentences of K labels, each label with a word of its own and one that others share."""
     from scipy import sparse
 
@@ -141,8 +141,8 @@ def judge(grid: dict[tuple[str, str], list[Group]]) -> Verdict:
     )
     bound = [
         gains[key]
-        for key, (alone, _) in grid.items()  # the share of the others has their dual steps in it
-        if key[1] == "one-slack" and alone.median("oracle_share") >= ORACLE_BOUND
+        for key, (alone, _) in grid.items()  # the share of SDM and BCFW has dual steps in it
+        if key[1] in ("one-slack", "n-slack") and alone.median("oracle_share") >= ORACLE_BOUND
     ]
     numbers = "; ".join(f"{task}, {solver} {ratio(v)}" for (task, solver), v in gains.items())
     passed = same and bool(bound) and min(bound) >= BOUND and min(gains.values()) >= NEVER_SLOWER
