@@ -47,7 +47,8 @@ ORACLE, ORACLE_BOUND = ("oracle", "certificate"), 0.95
     "threads",
     title="Two threads against one, to the same iterate",
     claim="The weights are equal to the last bit; where the oracle has 95 % of the time of "
-    "one-slack or n-slack, two threads are at least 1.8 times as fast, and nowhere slower than one.",
+    "one-slack or n-slack, two threads are at least 1.8 times as fast, and nowhere slower "
+    "than one.",
     data=("conll2000", "wsj_cfg"),
 )
 def run(session: Session) -> Verdict:
