@@ -167,7 +167,7 @@ def _refuse(given: dict[str, str], hmm: bool) -> None:
     """Say no to what would be another model here than there."""
     reasons = {
         "-p": (1, "squared slacks are not supported, only -p 1"),
-        "-t": (0, "kernels are not supported yet, only -t 0, the linear one"),
+        "-t": (0, "kernels are not supported here, only -t 0: use maxmargin train --kernel"),
         "--b": (0, "the search is always exact: leave --b out"),
         "--e": (0, "only emissions of order 0 are supported"),
     }
