@@ -23,7 +23,7 @@ SOLVERS = ("sdm", "one-slack", "n-slack", "bcfw", "subgradient")
 
 @experiment(
     "kill-resume",
-    title="50 kill -9 at random moments of a checkpointed run, each resumed",
+    title="kill -9 at random moments of a checkpointed run, each resumed",
     claim="No checkpoint is lost or corrupt, and the weights are those of the run that nobody "
     "killed, to the last bit, with every solver.",
 )
