@@ -106,17 +106,3 @@ def test_agrees_with_one_slack_on_digits():
 def test_bad_options_are_refused():
     with pytest.raises(mm.DataError, match="inner"):
         mm.SDM(inner=-1)
-
-
-@pytest.mark.parametrize(("n_features", "averaged"), [(30, True), (40_000, False)])
-def test_only_short_w_is_averaged(n_features, averaged):
-    """Keeping the average of a long one costs more than it saves."""
-    draw = np.random.RandomState(0)
-    X = sp.csr_array(draw.rand(30, n_features) * (draw.rand(30, n_features) < 0.2))
-    y = np.arange(30) % 3
-    found = {
-        average: mm.MulticlassSVC(C=1.0, tol=0.3, solver=mm.SDM(average=average)).fit(X, y).coef_
-        for average in (None, True, False)
-    }
-    np.testing.assert_array_equal(found[None], found[averaged])
-    assert not np.array_equal(found[None], found[not averaged])

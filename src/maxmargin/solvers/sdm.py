@@ -30,11 +30,6 @@ EARLY = 5
 #: once convergence is fast (chunking, from 5 % on); 6 is worse in the first passes.
 POWER = 4.0
 
-#: The longest w that is averaged by default. Beyond the processor's caches every step waits for two
-#: vectors in place of one: with 7.4 million weights (chunking) 1 % takes 9.6 s with and 6.7 s
-#: without the average, with 4,004 (OCR letters) 2.4 and 3.4 s.
-AVERAGED = 100_000
-
 
 @dataclass(frozen=True)
 class SDM:
@@ -55,16 +50,15 @@ class SDM:
         and training ends after a type-I pass without any violation above tau. By default tau
         follows the gap and tol, type-II passes skip examples whose gap was small (shrinking), and
         training ends by the certificate alone.
-    average : bool, optional
+    average : bool
         Certify the average of w over all visits, visit t weighing t to the fourth, in turn with
-        the last w: it is better early. By default where w has at most 100,000 entries; keeping
-        the average of a longer one costs more than it saves.
+        the last w: it is better early.
     """
 
     first: int = 2
     inner: int = 20
     tau: float | None = None
-    average: bool | None = None
+    average: bool = True
 
     name = "sdm"
 
@@ -85,7 +79,7 @@ class SDM:
 
     def init(self, task: Task) -> WorkingSets:
         """Line 2: alpha is 1 at the truth, w = 0."""
-        return sets.begin(task, power=POWER if self._averages(task) else None)
+        return sets.begin(task, power=POWER if self.average else None)
 
     def restart(self, task: Task, state: WorkingSets, C: float) -> WorkingSets:
         """From a run with another C: the known outputs matter from the first iteration on."""
@@ -128,9 +122,6 @@ class SDM:
         """Dual variables that are not zero, those of the truth aside."""
         return sets.n_planes(state)
 
-    def _averages(self, task: Task) -> bool:
-        return task.shard.pack.dim <= AVERAGED if self.average is None else self.average
-
     def _tau(self, task: Task, state: WorkingSets) -> float:
         if self.tau is not None:
             return self.tau
@@ -169,5 +160,5 @@ class SDM:
         state.next_look = int(1.1 * state.iterations) + 1
         # The average is better for long, the last point in the end.
         often = 2 if close else 8
-        averaged = self._averages(task) and not state.finished and state.looks % often != often - 1
+        averaged = self.average and not state.finished and state.looks % often != often - 1
         return sets.AVERAGE if averaged else sets.LAST
