@@ -7,30 +7,26 @@ from hypothesis import strategies as st
 
 import maxmargin as mm
 from cfg_reference import random_treebank
-from maxmargin.bind import bind, interpret
-from maxmargin.m_best import Asker
 from maxmargin.problem import MARGIN, PREDICT, SLACK
-from maxmargin.shard import Shard
 from maxmargin.training import train
 from maxmargin.trees import as_tree
 from test_cfg import CASES, SEEDS, SIZES
+from test_m_best import ask as ask_labels
 
 MODES = st.sampled_from([PREDICT, MARGIN, SLACK])
 DIVERSITY = st.sampled_from([0.0, 0.3, 2.0])
 
 
-def ask(problem, pack, w, m, mode=PREDICT, diversity=0.0, fast=True, n_jobs=1):
+def ask(problem, pack, w, m, *args, **options):
     """For each sentence its trees with their scores."""
-    loops = bind(problem.kernels) if fast else interpret(problem.kernels)
-    asker = Asker(Shard(problem, pack, n_jobs, loops=loops), m)
-    asker.ask(w, mode, diversity, np.arange(pack.n))
-    found = []
-    for i in range(pack.n):
-        lo, hi = pack.offsets[i : i + 2]
-        rows = asker.outputs.labels[m * lo : m * hi].reshape(m, hi - lo)[: asker.outputs.count[i]]
-        trees = [problem.unpack_one(pack, i, row) for row in rows]
-        found.append(list(zip(trees, asker.score[i].tolist(), strict=False)))
-    return found
+    found, score = ask_labels(problem, pack, w, m, *args, **options)
+    return [
+        [
+            (problem.unpack_one(pack, i, np.array(row, pack.truth.dtype)), value)
+            for row, value in zip(rows, score[i].tolist(), strict=False)
+        ]
+        for i, rows in enumerate(found)
+    ]
 
 
 def weights(seed, dim):

@@ -98,7 +98,7 @@ def measure(session: Session, setting: Setting, name: str) -> Group:
         data = load_treebank(bank, session.directory, 0)
         trees, test = data.trees[:n], data.test[:n]
         C = 0.0 if name == PCFG else choose(trees[:FIRST], name, kind, GRID[1:2] if n else GRID)
-        return test_parser(trees, test, name, kind, C)
+        return evaluate_parser(trees, test, name, kind, C)
 
     config = {"data": bank, "input": kind, "parser": name, "n": n, "tol": TOL}
     return session.measure(config, once, repeats=1)
@@ -110,11 +110,11 @@ def choose(trees: list[Tree], name: str, kind: str, grid: tuple[float, ...]) -> 
         return grid[0]
     held = trees[::5]
     rest = [tree for i, tree in enumerate(trees) if i % 5]
-    scores = {C: test_parser(rest, held, name, kind, C)["f1"] for C in grid}
+    scores = {C: evaluate_parser(rest, held, name, kind, C)["f1"] for C in grid}
     return max(grid, key=lambda C: scores[C])
 
 
-def test_parser(
+def evaluate_parser(
     trees: list[Tree], test: list[Tree], name: str, kind: str, C: float
 ) -> dict[str, Any]:
     """Train (or count) and evaluate."""
