@@ -16,7 +16,7 @@ def load_digits(session, n, seed):
 
 @pytest.fixture
 def digits(monkeypatch, tmp_path):
-    application = Application(300, 120, 20.0, 0.01, load_digits, "digits")
+    application = Application(300, 120, 200, (100, 200), 10.0, 20.0, 0.01, load_digits, "digits")
     for module in ("slacks", "slack_scaling", "slack_table", "slack_limits"):
         monkeypatch.setattr(f"maxmargin.bench.{module}.APPLICATIONS", {"MultiC": application})
     for name in slacks.DATA:

@@ -13,8 +13,9 @@ from sklearn.exceptions import ConvergenceWarning
 import maxmargin as mm
 from maxmargin.kernels import KernelRows, make_kernel
 from maxmargin.kernels.scores import score_shard
+from maxmargin.planes import Plane
 from maxmargin.problems.binary import Binary
-from maxmargin.solvers.kernel_bundle import KernelBundle
+from maxmargin.solvers.kernel_bundle import SparseBundle, TableBundle
 from maxmargin.solvers.sampled_cuts import draw
 from test_kernels import blobs
 
@@ -141,42 +142,72 @@ def test_draws_go_on_until_the_cut_is_violated():
     assert scale[0] == 60 / len(chosen[0])
 
 
-def test_the_gram_matrix_of_the_bundle_is_that_of_its_cuts():
+@pytest.mark.parametrize("tables", [True, False])
+def test_the_gram_matrix_of_the_bundle_is_that_of_its_cuts(tables):
     X, y = blobs(50)
     rows = KernelRows(make_kernel("rbf", X, 0.5), X)
     K = rows.block(rows)
     random = np.random.default_rng(0)
-    for tables in (True, False):
-        bundle = KernelBundle(score_shard(Binary(), X, y, None, rows), 3.0, tables, 2**30, 2)
-        cuts = [np.zeros(50)]
-        centre = bundle.start()._replace(w=random.normal(size=50))
-        centre = centre._replace(
-            scored=K @ centre.w, square=float(centre.w @ K @ centre.w), along=np.zeros(1)
-        )
-        for _ in range(12):
-            g = np.where(random.random(50) < 0.2, y, 0) / 10.0
-            bundle.add(g, float(abs(g).sum()))
-            cuts.append(g)
-            centre = centre._replace(along=np.append(centre.along, g @ centre.scored))
-            bundle.solve(1e-9)
-            G = np.array([plane_of(p, 50) for p in bundle.planes])
-            np.testing.assert_allclose(bundle.gram, G @ K @ G.T, atol=1e-6)
-            np.testing.assert_allclose(bundle.w, 3.0 * bundle.beta @ G, atol=1e-9)
-            point = bundle.between(centre, 0.4)
-            assert point.square == pytest.approx(point.w @ K @ point.w, rel=1e-5)
-            np.testing.assert_allclose(point.along, G @ K @ point.w, atol=1e-5)
-            kept = bundle.drop_idle()
-            centre = centre._replace(along=centre.along[kept])
-            users = sum((plane_of(p, 50) != 0).astype(int) for p in bundle.planes)
-            if not tables:
-                np.testing.assert_array_equal(bundle.users, users)
-        assert len(bundle) < 12  # idle cuts left
+    shard = score_shard(Binary(), X, y, None, rows)
+    bundle = TableBundle(shard, 3.0, 2, 2**30) if tables else SparseBundle(shard, 3.0, 2)
+    form = (lambda v: v) if tables else sparse
+    w = random.normal(size=50)
+    centre = bundle.start()._replace(w=form(w), square=float(w @ K @ w))
+    if tables:
+        centre = centre._replace(scored=K @ w)
+    for _ in range(12):
+        g = np.where(random.random(50) < 0.2, y, 0) / 10.0
+        bundle.add(form(g), float(abs(g).sum()))
+        centre = centre._replace(along=np.append(centre.along, g @ K @ w))
+        bundle.solve(1e-9)
+        G = np.array([p.dense(50) for p in bundle.planes])
+        np.testing.assert_allclose(bundle.gram, G @ K @ G.T, atol=1e-6)
+        solution = bundle.between(centre, 1.0)
+        np.testing.assert_allclose(dense(solution.w), 3.0 * bundle.beta @ G, atol=1e-9)
+        point = bundle.between(centre, 0.4)
+        there = dense(point.w)
+        np.testing.assert_allclose(there, 0.6 * w + 0.4 * dense(solution.w), atol=1e-9)
+        assert point.square == pytest.approx(there @ K @ there, rel=1e-5)
+        np.testing.assert_allclose(point.along, G @ K @ there, atol=1e-5)
+        kept = bundle.drop_idle()
+        centre = centre._replace(along=centre.along[kept])
+        if not tables:
+            users = sum((p.dense(50) != 0).astype(int) for p in bundle.planes)
+            np.testing.assert_array_equal(bundle.users, users)
+            np.testing.assert_array_equal(np.sort(bundle.used), np.flatnonzero(users))
+            assert not bundle._spread.any()
+    assert len(bundle) < 12  # idle cuts left
 
 
-def plane_of(plane, dim):
-    out = np.zeros(dim)
-    plane.add_to(out, 1.0)
-    return out
+def sparse(v):
+    return Plane(np.flatnonzero(v), v[np.flatnonzero(v)])
+
+
+def dense(w):
+    return w.dense(50) if isinstance(w, Plane) else w
+
+
+def test_scores_of_some_rows_are_those_of_all():
+    """Of a sparse vector, with several labels and with transitions."""
+    from sklearn.datasets import load_digits
+
+    from maxmargin.problems.chain import Chain
+    from maxmargin.sequences import Sequences
+
+    X, y = load_digits(return_X_y=True)
+    words = Sequences(X[:40] / 16, np.arange(0, 41, 5))
+    rows = KernelRows(make_kernel("rbf", words.matrix, 0.1), words.matrix)
+    shard = score_shard(Chain(10), words, np.split(y[:40], 8), None, rows)
+    random = np.random.default_rng(0)
+    w = np.where(random.random(shard.pack.dim) < 0.3, random.normal(size=shard.pack.dim), 0)
+    whole, at = shard.lift(w), np.array([3, 17, 5])
+    out = np.zeros_like(w)
+    written = shard.scores_at(sparse(w), at, out)
+    np.testing.assert_allclose(shard.table(out)[at], shard.table(whole)[at], atol=1e-9)
+    np.testing.assert_allclose(out[shard.emissions :], whole[shard.emissions :])
+    assert not np.delete(shard.table(out), at, axis=0).any()
+    written.wipe(out)
+    assert not out.any()
 
 
 @given(st.integers(1, 200), st.data())
@@ -222,3 +253,31 @@ def test_sampled_chains_and_classes_learn():
     for solver in (mm.SampledCuts(r=20), mm.SampledCuts("constant", r=30)):
         chain = mm.ChainSVC(C=1.0, kernel="rbf", solver=solver, tol=0.05).fit(words[:80], tags[:80])
         assert chain.score(words[80:], tags[80:]) > 0.85
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"solver": mm.SampledCuts("constant", r=60)},
+        {"solver": mm.SampledCuts(r=30)},
+        {"n_basis": 40, "solver": "sdm"},
+        {"solver": "one-slack"},
+    ],
+    ids=["constant", "linear", "basis", "exact"],
+)
+def test_training_with_a_kernel_resumes_where_it_was_stopped(tmp_path, options):
+    X, y = blobs(300)
+    options = {"kernel": "rbf", "gamma": 0.5, "tol": 1e-3} | options
+    whole = mm.BinarySVC(**options).fit(X, y)
+    assert whole.result_.n_iter > 3
+    checkpoint = mm.Checkpoint(tmp_path / "run.ck", every=0)
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        mm.BinarySVC(**options, checkpoint=checkpoint, max_iter=3).fit(X, y)
+    resumed = mm.BinarySVC(**options, checkpoint=checkpoint).fit(X, y)
+    assert resumed.result_.n_iter == whole.result_.n_iter
+    np.testing.assert_array_equal(resumed.dual_coef_, whole.dual_coef_)
+    for other in ({"gamma": 0.4}, {"C": 2.0}):
+        with pytest.raises(mm.CheckpointError, match="another run"):
+            mm.BinarySVC(**(options | other), checkpoint=checkpoint).fit(X, y)
+    with pytest.raises(mm.CheckpointError, match="other training data"):
+        mm.BinarySVC(**options, checkpoint=checkpoint).fit(X[::-1], y[::-1])

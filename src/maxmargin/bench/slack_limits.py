@@ -16,11 +16,6 @@ if TYPE_CHECKING:
 
     from .session import Group, Session
 
-CAP, QUICK_CAP = 25.0, 1.5
-
-#: Training examples of each task.
-SIZES = {"MultiC": 20_000, "HMM": 2_000, "CFG": 755}
-
 
 class Sweep(NamedTuple):
     """What is varied: factors of the task's own value, the easiest first."""
@@ -82,12 +77,12 @@ def compare(session: Session, sweep: Sweep) -> Verdict:
 
 def point(session: Session, name: str, program: str, sweep: Sweep, factor: float) -> Group:
     """One run; the quantity that is not varied is the task's own."""
-    one, n = APPLICATIONS[name], SIZES[name]
-    n, cap = (one.few, QUICK_CAP) if session.quick else (n, CAP)
+    one = APPLICATIONS[name]
     # At a tenth of the task's C n the precision decides, and not the clock.
     Cn = 0.1 * one.Cn if sweep is EPSILON else factor * one.Cn
     tol = factor * one.tol if sweep is EPSILON else one.tol
-    return measure(session, name, program, n, cap, Cn=Cn, tol=tol, repeats=1)
+    n = one.few if session.quick else one.some
+    return measure(session, name, program, n, Cn=Cn, tol=tol, repeats=1)
 
 
 def growth(groups: list[Group], sweep: Sweep, key: str) -> float:

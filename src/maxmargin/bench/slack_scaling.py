@@ -16,14 +16,6 @@ if TYPE_CHECKING:
 
     from .session import Group, Session
 
-CAP, QUICK_CAP = 25.0, 1.5
-
-SIZES = {
-    "MultiC": (1_000, 5_000, 25_000, 125_000),
-    "HMM": (250, 1_000, 4_000, 16_000),
-    "CFG": (100, 200, 400, 755),
-}
-
 PICTURES = {
     "time": "Training time, s",
     "iterations": "Iterations",
@@ -37,8 +29,8 @@ TUNED = (0.01, 0.1, 1.0)
 
 def sizes(session: Session, name: str) -> list[int]:
     """Numbers of training examples."""
-    few = APPLICATIONS[name].few
-    return [few // 4, few] if session.quick else list(SIZES[name])
+    one = APPLICATIONS[name]
+    return [one.few // 4, one.few] if session.quick else list(one.sizes)
 
 
 @experiment(
@@ -52,10 +44,9 @@ def sizes(session: Session, name: str) -> list[int]:
 )
 def run(session: Session) -> Verdict:
     """Every task, program and size."""
-    cap = QUICK_CAP if session.quick else CAP
     grid = {
         (name, program): [
-            measure(session, name, program, n, cap, repeats=1) for n in sizes(session, name)
+            measure(session, name, program, n, repeats=1) for n in sizes(session, name)
         ]
         for name in APPLICATIONS
         for program in (N_SLACK, PLAIN, CACHED)
@@ -147,14 +138,10 @@ def paint(figure: Figure, grid: dict[tuple[str, str], list[Group]]) -> None:
 )
 def run_tuned(session: Session) -> Verdict:
     """For each n all values of C; the one that tests best is shown."""
-    cap = QUICK_CAP if session.quick else CAP
     grid = {
         (name, program): [
             max(
-                (
-                    measure(session, name, program, n, cap, Cn=part * one.Cn, repeats=1)
-                    for part in TUNED
-                ),
+                (measure(session, name, program, n, Cn=part * one.Cn, repeats=1) for part in TUNED),
                 key=lambda group: group.median("accuracy"),
             )
             for n in sizes(session, name)

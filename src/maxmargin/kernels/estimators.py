@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..checkpoint import as_checkpoint
 from ..errors import DataError
 from ..sequences import Sequences
 from ..shard import n_threads
@@ -26,12 +27,11 @@ def fit_kernel(estimator: Any, problem: Any, X: Any, Y: Any, weight: Any) -> Any
     )
     if kernel.name == "precomputed" and hasattr(matrix, "toarray"):
         raise DataError("a precomputed kernel is a dense array: use X.toarray()")
-    for name in ("backend", "checkpoint"):
-        if getattr(estimator, name, None) is not None:
-            raise DataError(f"{name}= is for training without a kernel: leave one of them out")
+    if getattr(estimator, "backend", None) is not None:
+        raise DataError("backend= is for training without a kernel: leave one of them out")
     result = train_kernel(
         problem, X, Y, kernel=kernel, n_basis=estimator.n_basis, sample_weight=weight,
-        **estimator._options(),
+        checkpoint=as_checkpoint(estimator.checkpoint), **estimator._options(),
     )  # fmt: skip
     estimator._finish(result)
     for name in ("coef_", "start_", "stop_"):

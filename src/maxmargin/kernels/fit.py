@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..checkpoint import Checkpoint
 from ..errors import DataError
 from ..objective import check_positive
 from ..problem import MODES, KernelProblem
@@ -69,6 +70,7 @@ def train_kernel(
     n_jobs: int | None = 1,
     random_state: Any = 0,
     verbose: int = 0,
+    checkpoint: Checkpoint | None = None,
 ) -> KernelResult:
     """Minimise 1/2 |w|^2 + C sum_i weight_i H_i(w) over the w of a kernel's space.
 
@@ -87,7 +89,7 @@ def train_kernel(
     check_precomputed(rows)
     training = Training(
         problem, X, Y, sample_weight, rows, check_positive("C", C), rescaling, options,
-        n_threads(n_jobs),
+        n_threads(n_jobs), checkpoint,
     )  # fmt: skip
     method, basis, chosen = choose_method(len(rows), n_basis, solver)
     training.options["solver"] = chosen
@@ -144,7 +146,7 @@ def _train_mapped(training: Training, basis: Basis | None) -> KernelResult:
         if k == "auto":
             k, compile_time = find_k(training, basis)
         features, Z = make_features(training, int(k), basis)
-    result, state = fit_features(training, Z)
+    result, state = fit_features(training, Z, features.pivots, checkpoint=training.checkpoint)
     result.compile_time += compile_time
     weights, intercept, rest = _take_apart(training, result.w, len(features))
     model = KernelModel.of(
@@ -189,8 +191,10 @@ def _take_apart(
 def _train_sampled(training: Training) -> KernelResult:
     """Train by sampled cuts, on the coefficients of rows."""
     shard = training.scored()
-    options = training.options
-    result = train_shard(shard, training.C, rescaling=training.rescaling, **options)
+    result = train_shard(
+        shard, training.C, rescaling=training.rescaling, checkpoint=training.checkpoint,
+        **training.options,
+    )  # fmt: skip
     coef = shard.table(result.w)
     intercept = training.bias**2 * coef.sum(axis=0)
     support = shard.support(result.w)

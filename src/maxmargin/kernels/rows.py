@@ -51,6 +51,13 @@ class KernelRows:
     def __len__(self) -> int:
         return self.X.shape[0] if self.X is not None else len(self._known_ids())
 
+    def identity(self) -> list[Any]:
+        """The kernel and its rows, as arrays and numbers; of a callable only the name."""
+        kernel, X = self.kernel, self.X
+        parts = [X.shape, X.data, X.indices, X.indptr] if hasattr(X, "tocsr") else [X]
+        name = getattr(kernel.function, "__qualname__", "")
+        return [kernel.name, kernel.gamma, kernel.degree, kernel.coef0, kernel.offset, name, *parts]
+
     def take(self, rows: np.ndarray) -> KernelRows:
         """Some of the rows; of a precomputed kernel only to stand on the right of a block."""
         if self.kernel.name == "precomputed":

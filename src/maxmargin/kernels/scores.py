@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from ..checkpoint import fingerprint
+from ..planes import Plane
 from ..problem import KernelProblem, Pack
 from ..sequences import Sequences
 from ..shard import Shard
@@ -91,22 +93,58 @@ class ScoreShard(Shard):
             return lo
         return np.concatenate([np.arange(a, b) for a, b in zip(lo, hi, strict=True)] or [lo])
 
-    def lift(self, w: np.ndarray, at: np.ndarray | None = None) -> np.ndarray:
-        """From coefficients to scores: ``<lift(w), g>`` is the inner product of w and g.
-
-        With ``at`` only the scores of these rows are computed, and the others are zero.
-        """
+    def lift(self, w: np.ndarray) -> np.ndarray:
+        """From coefficients to scores: ``<lift(w), g>`` is the inner product of w and g."""
         out = np.zeros_like(w)
         out[self.emissions :] = w[self.emissions :]
         support = self.support(w)
-        if at is None and self.columns is not None:
-            coef = self.table(w)[support]
+        coef = self.table(w)[support]
+        if self.columns is not None:
             self.table(out)[:] = self.columns.product(support, coef, self.n_jobs)
-            return out
-        left = self.rows if at is None else self.rows.take(at)
-        found = left.product(self.rows.take(support), self.table(w)[support], self.n_jobs)
-        self.table(out)[slice(None) if at is None else at] = found
+        else:
+            self.table(out)[:] = self.rows.product(self.rows.take(support), coef, self.n_jobs)
         return out
+
+    def rows_in(self, plane: Plane) -> np.ndarray:
+        """The rows whose coefficients in a sparse vector are not all zero."""
+        where = plane.where
+        assert where is not None
+        return np.unique(where[where < self.emissions] // self.n_labels)
+
+    def scores_at(self, w: Plane, at: np.ndarray, out: np.ndarray) -> Plane:
+        """Write the scores of the rows ``at`` into ``out``, which is zero; returns what it wrote.
+
+        The time depends on the rows of w and on ``at``, never on the number of all rows.
+        """
+        where, value, K = w.where, w.value, self.n_labels
+        assert where is not None
+        rest = where >= self.emissions
+        coefficients = where[~rest]
+        support, place = np.unique(coefficients // K, return_inverse=True)
+        coef = np.zeros((len(support), K))
+        coef[place, coefficients % K] = value[~rest]
+        found = self.rows.take(at).product(self.rows.take(support), coef, self.n_jobs)
+        scored = Plane(
+            np.concatenate([(at[:, None] * K + np.arange(K)).ravel(), where[rest]]),
+            np.concatenate([found.ravel(), value[rest]]),
+        )
+        scored.add_to(out, 1.0)
+        return scored
+
+    def sparse_cut(
+        self, scored: np.ndarray, mode: int, labels: np.ndarray, order: np.ndarray, scale: float
+    ) -> tuple[Plane, float, np.ndarray]:
+        """As ``collect`` of the examples of ``order``, times ``scale``, and g by its non-zeros."""
+        g, loss, value = self.collect(scored, mode, labels, order)
+        K = self.n_labels
+        where = (self.rows_of(order)[:, None] * K + np.arange(K)).ravel()
+        where = np.concatenate([where, np.arange(self.emissions, self.pack.dim)])
+        where = where[g[where] != 0]
+        return Plane(where, scale * g[where]), scale * loss, value[order]
+
+    def fingerprint(self) -> str:
+        """A hash of the examples and of the kernel."""
+        return fingerprint(super().fingerprint(), *self.rows.identity())
 
 
 def score_shard(

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..checkpoint import Checkpoint, fingerprint
 from ..problem import MODES, KernelProblem
 from ..result import Result
 from ..shard import Shard
@@ -30,6 +31,7 @@ class Training:
     rescaling: str
     options: dict[str, Any]  # solver, stop, random_state, verbose
     n_jobs: int
+    checkpoint: Checkpoint | None = None
 
     @property
     def bias(self) -> float:
@@ -56,8 +58,25 @@ class Training:
         return score_shard(problem, self.X, self.Y, self.weight, self.whole_rows(), self.n_jobs)
 
 
-def fit_features(training: Training, Z: np.ndarray, **changes: Any) -> tuple[Result, Any]:
-    """Train on features Z; returns the result and the last state of the solver."""
+class FeatureShard(Shard):
+    """Examples on features of a kernel, whose last digits a checkpoint must not depend on."""
+
+    source: tuple[Any, ...] = ()
+
+    def fingerprint(self) -> str:
+        """A hash of what the features are made from."""
+        kind = type(self.problem).__name__
+        return fingerprint(kind, self.pack.dim, self.pack.truth, self.pack.weight, *self.source)
+
+
+def fit_features(
+    training: Training, Z: np.ndarray, pivots: np.ndarray | None = None, **changes: Any
+) -> tuple[Result, Any]:
+    """Train on features Z; returns the result and the last state of the solver.
+
+    With a checkpoint the ``pivots``, the rows of the basis functions, tell which features these
+    are.
+    """
     X = with_matrix(training.X, Z)
     pack = training.problem.pack(X, training.Y, training.weight)
     seen: list[Any] = [None]
@@ -65,9 +84,11 @@ def fit_features(training: Training, Z: np.ndarray, **changes: Any) -> tuple[Res
     def keep(record: Any, state: Any) -> None:
         seen[0] = state
 
+    shard = FeatureShard(training.problem, pack, training.n_jobs)
+    shard.source = (pivots, *training.rows.identity())
     result = train_shard(
-        Shard(training.problem, pack, training.n_jobs), training.C, rescaling=training.rescaling,
-        callbacks=[keep], **(training.options | changes),
+        shard, training.C, rescaling=training.rescaling, callbacks=[keep],
+        **(training.options | changes),
     )  # fmt: skip
     return result, seen[0]
 

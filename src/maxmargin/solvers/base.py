@@ -7,7 +7,8 @@ A solver is a frozen dataclass of options with a ``name`` and four methods:
     training by a rule of the solver's own.
 ``step_once(task, state) -> (w, primal, dual)``
     One iteration. ``w`` is a point whose primal a complete oracle pass has just told, or None
-    (it is copied where it is kept); ``dual`` is the value of a feasible dual point.
+    (it is copied where it is kept; a Plane, which never changes, is not); ``dual`` is the value of
+    a feasible dual point.
 ``planes(state) -> int``
     The size of its working set.
 ``loops(task) -> tuple of str``
@@ -25,6 +26,7 @@ import numpy as np
 
 from ..checkpoint import Checkpoint, Saver
 from ..objective import gap_target
+from ..planes import Plane
 from ..result import Callback, Record, Result, Status, Stop
 from .task import Clock, Task, TimeUp
 
@@ -59,18 +61,20 @@ class Certificate:
 
     def __init__(self, newest: bool = False) -> None:
         self.newest = newest
-        self.w: np.ndarray | None = None
+        self.w: Any = None  # an array, or a Plane
         self.primal = np.inf
         self.dual = -np.inf
         self.idle = 0
 
-    def update(self, w: np.ndarray | None, primal: float, dual: float) -> None:
+    def update(self, w: np.ndarray | Plane | None, primal: float, dual: float) -> None:
         """Keep what is better; count the iterations in which nothing was."""
         self.idle += 1
         if w is not None and (primal < self.primal or self.newest):
-            if self.w is None:
-                self.w = np.empty_like(w)
-            np.copyto(self.w, w)
+            if isinstance(w, Plane):
+                self.w = w
+            else:
+                self.w = np.empty_like(w) if self.w is None else self.w
+                np.copyto(self.w, w)
             self.primal, self.idle = primal, 0
         if dual > self.dual:
             self.dual, self.idle = dual, 0
@@ -139,7 +143,7 @@ def solve(
     best = run.best
     assert best.w is not None
     return Result(
-        w=best.w,
+        w=best.w.dense(task.shard.pack.dim) if isinstance(best.w, Plane) else best.w,
         primal=best.primal,
         dual=best.dual,
         gap=best.gap,

@@ -60,10 +60,14 @@ class Cuts:
         self.idle = np.where(self.beta > 0, 0, self.idle + 1)
 
     def _sum_planes(self) -> None:
-        """Add the dual solution to w, which must be zero, and compute D."""
+        """Add the dual solution to w, which must be zero, and evaluate it."""
         for plane, beta in zip(self.planes, self.beta, strict=True):
             if beta > 0:
                 plane.add_to(self.w, self.N * beta)
+        self._evaluate()
+
+    def _evaluate(self) -> None:
+        """D of the dual solution."""
         self.dual = self.N * float(self.beta @ self.loss) - 0.5 * self.square()
 
     def _keep(self, kept: np.ndarray) -> None:

@@ -1,13 +1,15 @@
-"""The bundle of sampled cuts in the space of a kernel.
+"""Working sets of sampled cuts in the space of a kernel.
 
-As ``bundle.py``, everything is divided by n. A vector is given by the coefficients of rows (and by
-plain weights of transitions); what the kernel makes of it, its scores, is a second vector, so that
-``<a, b> = a . scores(b)``. See ``kernels/scores.py``.
+As in ``bundle.py``, everything is divided by n. A vector is given by the coefficients of rows (and
+by plain weights of transitions); what the kernel makes of it, its scores, is a second vector, so
+that ``<a, b> = a . scores(b)``. See ``kernels/scores.py``.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,40 +22,61 @@ from .bundle import Cuts
 class Point(NamedTuple):
     """A point between the cuts.
 
-    ``w`` are its coefficients, ``square`` is |w|^2, ``along`` its inner products with the cuts of
-    the bundle, and ``scored`` its scores, at least where they have been needed.
+    ``w`` are its coefficients, an array or (constant time) a Plane, ``square`` is |w|^2, ``along``
+    its inner products with the cuts of the working set, and ``scored`` its scores, where these are
+    kept.
     """
 
-    w: np.ndarray
+    w: Any
     scored: np.ndarray
     square: float
     along: np.ndarray
 
 
-class KernelBundle(Cuts):
-    """Cuts of sampled examples, by the coefficients of rows.
+class KernelCuts(Cuts):
+    """Cuts that leave after ``idle`` QPs in which their dual was zero."""
+
+    #: Not part of a checkpoint.
+    scratch: tuple[str, ...] = ("shard",)
+
+    def __init__(self, shard: ScoreShard, N: float, idle: int, dim: int):
+        super().__init__(dim, N)
+        self.shard = shard
+        self.max_idle = idle
+
+    def _between(self, centre: Point, s: float) -> tuple[float, np.ndarray]:
+        """|w|^2, and <w, cut> of all cuts, at ``s`` on the way from a centre to the solution."""
+        along = self.N * (self.gram @ self.beta)
+        square = (1 - s) ** 2 * centre.square + s**2 * self.square()
+        square += 2 * s * (1 - s) * self.N * float(self.beta @ centre.along)
+        return max(square, 0.0), (1 - s) * centre.along + s * along
+
+    def drop_idle(self) -> np.ndarray:
+        """Remove cuts that have long been idle; returns which are kept."""
+        keep = (self.idle <= self.max_idle) | (np.arange(len(self.idle)) == 0)
+        kept = np.flatnonzero(keep)
+        if len(kept) < len(keep):
+            self._keep(kept)
+        return kept
+
+
+class TableBundle(KernelCuts):
+    """Cuts with the scores of all rows for each (the table A of paper 001, section 4.2.1).
 
     Parameters
     ----------
     shard : ScoreShard
     N : float
         C n.
-    tables : bool
-        Keep the scores of all rows for each cut (the table A of paper 001, section 4.2.1).
-    max_bytes : int
-        Memory for these.
     idle : int
-        A cut leaves after so many QPs in which its dual was zero.
+    max_bytes : int
+        Memory for the tables.
     """
 
-    def __init__(self, shard: ScoreShard, N: float, tables: bool, max_bytes: int, idle: int):
-        super().__init__(shard.pack.dim, N)
-        self.shard = shard
-        self.keeps_tables = tables
+    def __init__(self, shard: ScoreShard, N: float, idle: int, max_bytes: int):
+        super().__init__(shard, N, idle, shard.pack.dim)
         self.max_bytes = max_bytes
-        self.max_idle = idle
         self.tables: list[np.ndarray] = [np.zeros(0, np.float32)]
-        self.users = np.zeros(len(shard.rows), np.int32)  # cuts in which a row has a coefficient
 
     def start(self) -> Point:
         """w = 0."""
@@ -61,17 +84,12 @@ class KernelBundle(Cuts):
 
     def add(self, g: np.ndarray, loss: float) -> None:
         """Put a cut into the working set; the Gram matrix grows by one row."""
-        if self.keeps_tables:
-            self._make_room()
-            scored = self.shard.lift(g)
-            self.tables.append(scored.astype(self.shard.rows.dtype))
-        else:
-            support = self.shard.support(g)
-            scored = self.shard.lift(g, np.union1d(np.flatnonzero(self.users), support))
-            self.users[support] += 1
-            self.tables.append(self.tables[0])
+        self._make_room()
+        scored = self.shard.lift(g)
+        self.tables.append(scored.astype(self.shard.rows.dtype))
         row = np.array([plane.dot(scored) for plane in self.planes] + [float(g @ scored)])
-        self._append(_sparse(g), loss, row)
+        index = np.flatnonzero(g)
+        self._append(Plane(index, g[index]), loss, row)
 
     def solve(self, tol: float) -> None:
         """Solve the QP (OP2) to ``tol``, from the last solution."""
@@ -79,35 +97,22 @@ class KernelBundle(Cuts):
         self.w = np.zeros_like(self.w)  # points refer to the last one
         self._sum_planes()
 
-    def scored(self) -> np.ndarray:
-        """The scores of the solution, from the tables."""
-        out = np.zeros_like(self.w)
-        for table, beta in zip(self.tables, self.beta, strict=True):
-            if beta > 0 and len(table):
-                out += (self.N * beta) * table
-        return out
-
     def between(self, centre: Point, step: float) -> Point:
         """The point at ``step`` on the way from a centre (0) to the solution of the QP (1)."""
-        s, along = step, self.N * (self.gram @ self.beta)
-        square = (1 - s) ** 2 * centre.square + s**2 * self.square()
-        square += 2 * s * (1 - s) * self.N * float(self.beta @ centre.along)
-        w = self.w if s == 1 else centre.w + s * (self.w - centre.w)
-        scored = centre.scored
-        if self.keeps_tables:
-            scored = self.scored() if s == 1 else scored + s * (self.scored() - scored)
-        return Point(w, scored, max(square, 0.0), (1 - s) * centre.along + s * along)
+        square, along = self._between(centre, step)
+        scored = np.zeros_like(self.w)
+        for table, beta in zip(self.tables, self.beta, strict=True):
+            if beta > 0 and len(table):
+                scored += (self.N * beta) * table
+        w = self.w
+        if step < 1:
+            w = centre.w + step * (w - centre.w)
+            scored = centre.scored + step * (scored - centre.scored)
+        return Point(w, scored, square, along)
 
-    def drop_idle(self) -> np.ndarray:
-        """Remove cuts that have long been idle; returns which are kept."""
-        keep = (self.idle <= self.max_idle) | (np.arange(len(self.idle)) == 0)
-        for t in np.flatnonzero(~keep):
-            rows = self.planes[t].where // self.shard.n_labels  # type: ignore[operator]
-            self.users[np.unique(rows[rows < len(self.users)])] -= 1
-        kept = np.flatnonzero(keep)
+    def _keep(self, kept: np.ndarray) -> None:
+        super()._keep(kept)
         self.tables = [self.tables[t] for t in kept]
-        self._keep(kept)
-        return kept
 
     def _make_room(self) -> None:
         """An error before the tables take more memory than they may."""
@@ -121,7 +126,75 @@ class KernelBundle(Cuts):
             )
 
 
-def _sparse(g: np.ndarray) -> Plane:
-    """By its non-zeros, however many there are: the rows of a cut must be known."""
-    index = np.flatnonzero(g)
-    return Plane(index, g[index])
+class SparseBundle(KernelCuts):
+    """Cuts by the rows that they are made of: nothing here takes longer when n grows.
+
+    Parameters
+    ----------
+    shard : ScoreShard
+    N : float
+        C n.
+    idle : int
+    """
+
+    scratch = ("shard", "_spread")
+
+    def __init__(self, shard: ScoreShard, N: float, idle: int):
+        super().__init__(shard, N, idle, 0)
+        self.point = Plane.nothing()  # w of the solution
+        self.users = np.zeros(len(shard.rows), np.int32)  # cuts in which a row has a coefficient
+        self.used = np.empty(0, np.int64)  # the rows that have users
+        self._spread = np.zeros(shard.pack.dim)  # zero between any two calls
+
+    def start(self) -> Point:
+        """w = 0."""
+        return Point(self.point, np.empty(0), 0.0, np.zeros(1))
+
+    def add(self, g: Plane, loss: float) -> None:
+        """Put a cut into the working set; the Gram matrix grows by one row."""
+        rows = self.shard.rows_in(g)
+        self.used = np.concatenate([self.used, rows[self.users[rows] == 0]])
+        self.users[rows] += 1
+        with self.scored(g, self.used) as scored:
+            row = np.array([plane.dot(scored) for plane in (*self.planes, g)])
+        self._append(g, loss, row)
+
+    @contextmanager
+    def scored(self, w: Plane, at: np.ndarray) -> Iterator[np.ndarray]:
+        """For a while, a vector with the scores of the rows ``at``; elsewhere it is zero."""
+        written = self.shard.scores_at(w, at, self._spread)
+        try:
+            yield self._spread
+        finally:
+            written.wipe(self._spread)
+
+    def solve(self, tol: float) -> None:
+        """Solve the QP (OP2) to ``tol``, from the last solution."""
+        self._solve_dual(tol)
+        self.point = self._sum([*zip(self.planes, self.N * self.beta, strict=True)])
+        self._evaluate()
+
+    def between(self, centre: Point, step: float) -> Point:
+        """The point at ``step`` on the way from a centre (0) to the solution of the QP (1)."""
+        square, along = self._between(centre, step)
+        w = self.point
+        if step < 1:
+            w = self._sum([(centre.w, 1 - step), (w, step)])
+        return Point(w, centre.scored, square, along)
+
+    def _sum(self, parts: list[tuple[Plane, float]]) -> Plane:
+        """The sum of planes with these weights."""
+        parts = [(plane, weight) for plane, weight in parts if weight != 0]
+        wheres: list[Any] = [plane.where for plane, _ in parts]
+        for plane, weight in parts:
+            plane.add_to(self._spread, weight)
+        where = np.unique(np.concatenate([np.empty(0, np.int64), *wheres]))
+        value = self._spread[where]
+        self._spread[where] = 0.0
+        return Plane(where, value)
+
+    def _keep(self, kept: np.ndarray) -> None:
+        for t in set(range(len(self.planes))) - set(kept.tolist()):
+            self.users[self.shard.rows_in(self.planes[t])] -= 1
+        self.used = self.used[self.users[self.used] > 0]
+        super()._keep(kept)

@@ -15,14 +15,16 @@ over all examples, g = (|I|/r) sum psi over r of I, the examples with a loss.
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from ..errors import DataError
 from ..kernels.scores import ScoreShard
 from ..result import Status
-from .kernel_bundle import KernelBundle, Point
+from .kernel_bundle import Point, SparseBundle, TableBundle
 from .task import Task
 
 #: The QP is solved to this part of the present gap.
@@ -39,7 +41,7 @@ SAMPLE = {"linear": 400, "constant": 1000}
 class SampledState:
     """The working set, the point where the next cut is made, and the centre of the steps."""
 
-    model: KernelBundle
+    model: Any  # a TableBundle or a SparseBundle
     query: Point
     centre: Point
     labels: np.ndarray
@@ -48,7 +50,12 @@ class SampledState:
     exact: bool = True  # whether no cut was a sample
     streak: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int32))
     finished: bool = False
-    status: Status = Status.UNCERTIFIED
+    certified: bool = False
+
+    @property
+    def status(self) -> Status:
+        """How training ended, if it has finished."""
+        return Status.CONVERGED if self.certified else Status.UNCERTIFIED
 
 
 @dataclass(frozen=True)
@@ -123,7 +130,11 @@ class SampledCuts:
             )
         linear = self.kind == "linear"
         shard.compute_in(np.dtype(self.dtype), self.cache_bytes if linear else 0)
-        model = KernelBundle(shard, task.N, linear, self.max_bytes, self.idle)
+        model = (
+            TableBundle(shard, task.N, self.idle, self.max_bytes)
+            if linear
+            else SparseBundle(shard, task.N, self.idle)
+        )
         start = model.start()
         return SampledState(
             model, start, start, shard.new_labels(), streak=np.zeros(shard.n, np.int32)
@@ -133,26 +144,26 @@ class SampledCuts:
         """Size of the working set."""
         return len(state.model)
 
-    def step_once(self, task: Task, state: SampledState) -> tuple[np.ndarray, float, float]:
+    def step_once(self, task: Task, state: SampledState) -> tuple[Any, float, float]:
         """One pass of the loop in lines 4 to 9: a cut, then the QP and the next point."""
         sampled = self._constant if self.kind == "constant" else self._linear
-        g, loss = sampled(task, state)
-        model = state.model
-        if not state.finished and g is not None:
-            self._add(task, state, g, loss)
+        found = sampled(task, state)
+        if found is not None:
+            self._add(task, state, *found)
         bounded = state.exact and self.kind == "linear"
-        if state.finished and bounded:
-            state.status = Status.CONVERGED
-        dual = model.dual if bounded else -np.inf
+        state.certified = state.finished and bounded
+        dual = state.model.dual if bounded else -np.inf
         return state.centre.w, state.centre_primal, dual
 
-    def _add(self, task: Task, state: SampledState, g: np.ndarray, loss: float) -> None:
-        """Lines 5 to 7: the cut joins the working set, the QP is solved, the point moves."""
+    def _add(self, task: Task, state: SampledState, g: Any, loss: float, value: float) -> None:
+        """Lines 5 to 7: the cut joins the working set, the QP is solved, the point moves.
+
+        ``value`` is <g, w> of the centre.
+        """
         model = state.model
         with task.share("kernel"):
             model.add(g, loss)
         # What is known of the centre grows by the new cut.
-        value = float(g @ state.centre.scored)
         state.centre = state.centre._replace(along=np.append(state.centre.along, value))
         with task.share("qp"):
             gap = (state.centre_primal - model.dual) / task.N
@@ -165,39 +176,47 @@ class SampledCuts:
     def _length(self) -> float:
         return STEP[self.kind] if self.step is None else self.step
 
-    def _constant(self, task: Task, state: SampledState) -> tuple[np.ndarray | None, float]:
+    def _constant(self, task: Task, state: SampledState) -> tuple[Any, float, float] | None:
         """Algorithm 2, lines 11 to 18: the cut of r examples, and an estimate of P."""
         shard: ScoreShard = task.shard  # type: ignore[assignment]
+        model, query = state.model, state.query
         r = min(self.r or SAMPLE["constant"], shard.n)
         state.exact = state.exact and r == shard.n
-        chosen = draw(task.random, shard.n, r)
-        with task.share("kernel"):
-            scored = shard.lift(state.query.w, shard.rows_of(chosen))
-        query = state.query._replace(scored=scored)
-        g, loss, value = self._collect(task, state, scored, chosen)
-        scale = shard.n / r
-        hinge = scale * float(shard.pack.weight[chosen] @ value[chosen])
+        chosen, scale = draw(task.random, shard.n, r), shard.n / r
+        with ExitStack() as stack:
+            with task.share("kernel"):
+                rows = shard.rows_of(chosen)
+                scored = stack.enter_context(model.scored(query.w, rows))
+            with task.share("oracle"):
+                shard.oracle(scored, task.mode, state.labels, chosen)
+                g, loss, value = shard.sparse_cut(
+                    scored, task.mode, state.labels, chosen, scale / task.n
+                )
+            along = g.dot(scored)
+        hinge = scale * float(shard.pack.weight[chosen] @ value)
         state.centre = query
         state.centre_primal = 0.5 * query.square + task.C * hinge
-        violated = state.centre_primal - state.model.dual > task.tol * task.N
+        violated = state.centre_primal - model.dual > task.tol * task.N
         state.quiet = 0 if violated else state.quiet + 1
         state.finished = state.quiet >= (1 if r == shard.n else self.p)
-        if not violated:
-            if self._length() < 1:
-                state.query = state.model.between(query, self._length())
-            return None, 0.0
-        return g * (scale / task.n), loss * scale / task.n
+        if violated:
+            return g, loss, along
+        if self._length() < 1:
+            state.query = model.between(query, self._length())
+        return None
 
-    def _linear(self, task: Task, state: SampledState) -> tuple[np.ndarray | None, float]:
+    def _linear(self, task: Task, state: SampledState) -> tuple[Any, float, float] | None:
         """Algorithm 3, lines 11 to 22: the exact cut tells when to stop, a sample of it is kept."""
         shard, query = task.shard, state.query
-        g, loss, value = self._collect(task, state, query.scored, shard.everyone)
+        with task.share("oracle"):
+            shard.oracle(query.scored, task.mode, state.labels, shard.everyone)
+            g, loss, value = shard.collect(query.scored, task.mode, state.labels)
         primal = 0.5 * query.square + task.C * float(shard.pack.weight @ value)
         if primal < state.centre_primal:
             state.centre, state.centre_primal = query, primal
         if state.centre_primal - state.model.dual <= task.tol * task.N:
             state.finished = True
-            return None, 0.0
+            return None
         # At w = 0 the value of an output is its loss.
         zero = np.zeros_like(query.w)
         _, _, losses = shard.collect(zero, task.mode, state.labels)
@@ -205,7 +224,7 @@ class SampledCuts:
         state.streak = np.where(losses > 0, state.streak + 1, 0)
         r = self.r or SAMPLE["linear"]
         if r >= len(inside):
-            return g / task.n, loss / task.n
+            return self._cut(task, state, g, loss)
         state.exact = False
         least = (state.model.dual - 0.5 * query.square) / task.C + task.tol * task.n
         margins = shard.pack.weight * (losses - value)
@@ -213,7 +232,14 @@ class SampledCuts:
         g = np.zeros_like(query.w)
         for part, factor in zip(chosen, scale, strict=True):
             g += factor * shard.collect(query.scored, task.mode, state.labels, part)[0]
-        return g / task.n, loss / task.n
+        return self._cut(task, state, g, loss)
+
+    def _cut(
+        self, task: Task, state: SampledState, g: np.ndarray, loss: float
+    ) -> tuple[np.ndarray, float, float]:
+        """A cut divided by n, and its inner product with the centre."""
+        g = g / task.n
+        return g, loss / task.n, float(g @ state.centre.scored)
 
     def _draw(
         self,
@@ -248,14 +274,6 @@ class SampledCuts:
             tried += 1
             if tried >= self.tries:
                 r *= 2
-
-    def _collect(
-        self, task: Task, state: SampledState, scored: np.ndarray, order: np.ndarray
-    ) -> tuple[np.ndarray, float, np.ndarray]:
-        """The most violated outputs of some examples, and their cut."""
-        with task.share("oracle"):
-            task.shard.oracle(scored, task.mode, state.labels, order)
-            return task.shard.collect(scored, task.mode, state.labels, order)
 
 
 #: How far the next point is from the centre, by default.
