@@ -250,6 +250,16 @@ def count_nonzeros(g):
 
 
 @njit(cache=True, nogil=True)
+def differences(new, old, where):
+    """Write the places at which two arrays differ; returns how many. One go through memory."""
+    count = 0
+    for j in range(len(new)):
+        where[count] = j
+        count += new[j] != old[j]
+    return count
+
+
+@njit(cache=True, nogil=True)
 def take_nonzeros(g, scale, idx, val):
     """Move the non-zeros of g, times ``scale``, to idx and val; g is zero afterwards."""
     nnz = 0

@@ -40,7 +40,7 @@ class Backend:
         self,
         num_shards: int | None = None,
         sigma: float | None = None,
-        blocks: int = 10,
+        blocks: int = 4,
         cache: Any = None,
     ):
         if num_shards is not None and (int(num_shards) != num_shards or num_shards < 1):

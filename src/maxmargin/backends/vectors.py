@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..linalg import differences
+
 #: An entry of a sparse vector takes an index of 4 bytes (8 beyond 2^31) and a value of 8.
 DENSE_BYTES, SPARSE_BYTES, LONG_BYTES = 8, 12, 16
 
@@ -26,7 +28,7 @@ class Vector(NamedTuple):
         if entry * len(where) >= DENSE_BYTES * len(v):
             return cls(len(v), None, v)
         kind = np.int32 if len(v) < 2**31 else np.int64
-        return cls(len(v), where.astype(kind), v[where])
+        return cls(len(v), where.astype(kind, copy=False), v[where])
 
     @property
     def nbytes(self) -> int:
@@ -51,7 +53,8 @@ class Vector(NamedTuple):
 
 def changed(new: np.ndarray, old: np.ndarray) -> Vector:
     """The entries of ``new`` that differ from ``old``, or all of it."""
-    return Vector.of(new, np.flatnonzero(new != old))
+    where = np.empty(len(new) + 1, np.int32 if len(new) < 2**31 else np.int64)
+    return Vector.of(new, where[: differences(new, old, where)].copy())
 
 
 def total(vectors: Iterable[Vector], dim: int) -> np.ndarray:
