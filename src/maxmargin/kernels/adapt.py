@@ -9,8 +9,8 @@ import numpy as np
 
 from ..sequences import Sequences
 from ..training import random
-from .audit import dual_point, left_out
-from .basis import Basis, choose_basis
+from .audit import DualPoint, dual_point, left_out
+from .basis import Basis, FeatureMap, choose_basis
 from .rows import KernelRows
 from .scores import matrix_of
 from .task import Training, fit_features
@@ -26,56 +26,71 @@ FIRST, LAST = 64, 4096
 PART = 2.0
 
 
-def find_k(training: Training, basis: Basis) -> tuple[int, float]:
+def find_basis(training: Training, basis: Basis) -> tuple[FeatureMap, float]:
     """The first of 64, 128, 256, ... functions whose gap is small enough for ``tol``.
 
     Also the seconds that compiling took. The gap is measured on a sample of the examples, whose C
-    is raised such that C n stays.
+    is raised such that C n stays; the functions are rows of that sample.
     """
-    most = min(LAST, basis.max_bytes // (4 * len(training.rows)))
-    part = sample(training)
-    stop = part.options["stop"]
-    part.options["stop"] = stop._replace(tol=max(stop.tol, 1e-2))
-    seed = random(copy.copy(training.options["random_state"]))
+    most = max(1, min(LAST, basis.max_bytes // (4 * len(training.rows))))
+    part, index = sample(training)
+    tol = part.options["stop"].tol
+    part.options["stop"] = part.options["stop"]._replace(tol=max(tol, 1e-2))
     total = len(part.Y) if part.weight is None else float(part.weight.sum())
-    k, compile_time = FIRST, 0.0
-    while k < most:
-        gap, rank, compiling = gap_of(part, k, basis, seed)
-        compile_time += compiling
-        if gap <= PART * stop.tol * part.C * total or rank < k:
-            break
-        k *= 2
-    return max(1, min(k, most)), compile_time
+    allowed = PART * tol * part.C * total
+    compile_time, k, features = 0.0, min(FIRST, most), None
+    while True:
+        features = features or _choose(part, k, basis)
+        Z = features.transform(part.rows, n_jobs=part.n_jobs)
+        result, state = fit_features(part, Z, solver="sdm", verbose=0)
+        compile_time += result.compile_time
+        point = dual_point(part.scored(), state.duals, part.C, part.mode)
+        if k >= most or len(features) < k or left_out(part.rows, Z, point, _seed(part)) <= allowed:
+            return features.of_rows(training.rows, index), compile_time
+        k, features = _next(part, k, most, basis, point, allowed)
 
 
-def gap_of(
-    part: Training, k: int, basis: Basis, seed: np.random.RandomState
-) -> tuple[float, int, float]:
-    """The gap that k functions leave, how many of them were independent, seconds of compiling."""
-    features = choose_basis(part.rows, k, basis.choice, seed)
-    Z = features.transform(part.rows, n_jobs=part.n_jobs)
-    result, state = fit_features(part, Z, solver="sdm", verbose=0)
-    point = dual_point(part.scored(), state.duals, part.C, part.mode)
-    return left_out(part.rows, Z, point, seed), len(features), result.compile_time
+def _next(
+    part: Training, k: int, most: int, basis: Basis, point: DualPoint, allowed: float
+) -> tuple[int, FeatureMap]:
+    """As many functions as w(alpha) of fewer asks for: a guess, without training again."""
+    used = np.flatnonzero(point.coef.any(axis=1))
+    rows, there = part.rows.take(used), point._replace(coef=point.coef[used])
+    while True:
+        k = min(2 * k, most)
+        features = _choose(part, k, basis)
+        if k == most or len(features) < k:
+            return k, features
+        Z = features.transform(rows, n_jobs=part.n_jobs)
+        if left_out(rows, Z, there, _seed(part)) <= allowed:
+            return k, features
 
 
-def sample(training: Training) -> Training:
-    """Some of the examples, with C raised so that C n stays."""
+def _choose(part: Training, k: int, basis: Basis) -> FeatureMap:
+    return choose_basis(part.rows, k, basis.choice, _seed(part))
+
+
+def _seed(part: Training) -> np.random.RandomState:
+    return random(copy.copy(part.options["random_state"]))
+
+
+def sample(training: Training) -> tuple[Training, np.ndarray]:
+    """Some of the examples, with C raised so that C n stays; and which rows theirs are."""
     X, n = training.X, len(training.Y)
     rows = np.diff(X.offsets) if isinstance(X, Sequences) else np.ones(n, int)
     options = dict(training.options)
     if rows.sum() <= SAMPLE_ROWS:
-        return replace(training, options=options)
+        return replace(training, options=options), np.arange(rows.sum())
     order = random(copy.copy(options["random_state"])).permutation(n)
     chosen = np.sort(order[np.cumsum(rows[order]) <= SAMPLE_ROWS])
     weight = training.weight
     whole, part = (n, len(chosen)) if weight is None else (weight.sum(), weight[chosen].sum())
     kernel = training.rows.kernel
     some = X[chosen]
-    matrix = matrix_of(some)
+    matrix, index = matrix_of(some), chosen_rows(X, chosen)
     if kernel.name == "precomputed":
-        matrix = matrix[:, chosen_rows(X, chosen)]
-    return replace(
+        matrix = matrix[:, index]
+    part_of_all = replace(
         training,
         X=some,
         Y=[training.Y[i] for i in chosen] if isinstance(training.Y, list) else training.Y[chosen],
@@ -84,6 +99,7 @@ def sample(training: Training) -> Training:
         C=training.C * float(whole) / max(float(part), 1e-300),
         options=options,
     )
+    return part_of_all, index
 
 
 def chosen_rows(X: object, chosen: np.ndarray) -> np.ndarray:

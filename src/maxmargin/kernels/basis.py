@@ -7,6 +7,7 @@ then works as it is, and what it certifies holds for all w in the subspace.
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -99,6 +100,14 @@ class FeatureMap:
         in_batches(work, len(rows), max(64, TILE // max(k, 1)), n_jobs)
         return out
 
+    def of_rows(self, rows: KernelRows, index: np.ndarray) -> FeatureMap:
+        """The same map, where the rows it was made from are the rows ``index`` of others."""
+        found = copy.copy(self)
+        found.pivots = index[self.pivots]
+        found.basis = rows.take(found.pivots)
+        found.basis.prepare()
+        return found
+
     def coefficients(self, weights: np.ndarray) -> np.ndarray:
         """Weights (k, m) of the features as coefficients (k, m) of the basis functions."""
         return self.upper @ weights
@@ -119,18 +128,18 @@ def choose_basis(
     part = rows.take(pool)
     part.prepare()
     gram = square_block(part)
-    lower, order = pivoted_cholesky(gram, least)
-    k = min(k, lower.shape[1])
-    return FeatureMap(rows, pool[order[:k]], np.ascontiguousarray(lower[:k, :k]))
+    factor, order, rank = pivoted_cholesky(gram, least)
+    k = min(k, rank)
+    return FeatureMap(rows, pool[order[:k]], np.tril(factor[:k, :k]))
 
 
 def exact_map(rows: KernelRows) -> tuple[FeatureMap, np.ndarray]:
     """The map of all rows, up to rounding, and their features (n, rank) in float64."""
     rows.prepare()
-    lower, order = pivoted_cholesky(square_block(rows), EXACT)
+    factor, order, rank = pivoted_cholesky(square_block(rows), EXACT)
+    lower = np.tril(factor[:, :rank])
     Z = np.empty_like(lower)
     Z[order] = lower
-    rank = lower.shape[1]
     return FeatureMap(rows, order[:rank], np.ascontiguousarray(lower[:rank])), Z
 
 
@@ -145,13 +154,14 @@ def square_block(rows: KernelRows) -> np.ndarray:
     return out
 
 
-def pivoted_cholesky(gram: np.ndarray, least: float) -> tuple[np.ndarray, np.ndarray]:
-    """``(L, order)`` with ``gram[order][:, order] = L L'``, up to ``least`` times its diagonal.
+def pivoted_cholesky(gram: np.ndarray, least: float) -> tuple[np.ndarray, np.ndarray, int]:
+    """``(L, order, rank)`` with ``gram[order][:, order] = L L'``, greedily chosen pivots first.
 
-    L is (m, rank) and has the pivots of the greedy choice first.
+    The first ``rank`` columns explain all up to ``least`` times the largest of the diagonal; what
+    is above the diagonal of L, and in its other columns, has no meaning.
     """
     largest = float(np.einsum("ii->i", gram).max(initial=0.0))
     if largest <= 0:
         raise DataError("the kernel of no row with itself is positive: nothing can be learnt")
     factor, order, rank, _ = dpstrf(gram, tol=least * largest, lower=1)
-    return np.tril(factor)[:, :rank], (order - 1).astype(np.int64)
+    return factor, (order - 1).astype(np.int64), int(rank)

@@ -17,7 +17,7 @@ from ..problem import MODES, KernelProblem
 from ..result import Result
 from ..shard import n_threads
 from ..training import check_stop, random, train_shard
-from .adapt import find_k
+from .adapt import find_basis
 from .audit import Audit, exact_dual, exact_primal
 from .basis import Basis, FeatureMap, as_basis, choose_basis, exact_map
 from .functions import Kernel
@@ -142,10 +142,7 @@ def _train_mapped(training: Training, basis: Basis | None) -> KernelResult:
     if basis is None:
         features, Z = exact_map(training.rows)
     else:
-        k = basis.k
-        if k == "auto":
-            k, compile_time = find_k(training, basis)
-        features, Z = make_features(training, int(k), basis)
+        features, Z, compile_time = make_features(training, basis)
     result, state = fit_features(training, Z, features.pivots, checkpoint=training.checkpoint)
     result.compile_time += compile_time
     weights, intercept, rest = _take_apart(training, result.w, len(features))
@@ -163,9 +160,16 @@ def _train_mapped(training: Training, basis: Basis | None) -> KernelResult:
     return as_kernel_result(result, model, audit)
 
 
-def make_features(training: Training, k: int, basis: Basis) -> tuple[FeatureMap, np.ndarray]:
-    """The map of k basis functions and the features of all rows, if these fit into the memory."""
-    n = len(training.rows)
+def make_features(training: Training, basis: Basis) -> tuple[FeatureMap, np.ndarray, float]:
+    """The map of basis functions and the features of all rows, if these fit into the memory.
+
+    Also the seconds of compiling, as training may find out how many functions there should be.
+    """
+    n, compile_time = len(training.rows), 0.0
+    if basis.k == "auto":
+        features, compile_time = find_basis(training, basis)
+        return features, features.transform(training.rows, n_jobs=training.n_jobs), compile_time
+    k = int(basis.k)
     if 4 * n * min(k, n) > basis.max_bytes:
         raise DataError(
             f"the features of {n:,} rows by {k:,} basis functions would take "
@@ -174,7 +178,7 @@ def make_features(training: Training, k: int, basis: Basis) -> tuple[FeatureMap,
         )
     seed = random(copy.copy(training.options["random_state"]))
     features = choose_basis(training.rows, k, basis.choice, seed)
-    return features, features.transform(training.rows, n_jobs=training.n_jobs)
+    return features, features.transform(training.rows, n_jobs=training.n_jobs), compile_time
 
 
 def _take_apart(
@@ -204,7 +208,7 @@ def _train_sampled(training: Training) -> KernelResult:
     def audit() -> Audit:
         found = exact_primal(shard, model, training.C, training.mode)
         k = min(len(training.rows), AUDIT_FUNCTIONS)
-        _, Z = make_features(training, k, Basis(k))
+        _, Z, _ = make_features(training, Basis(k))
         point = duals_of(training, None, Z)
         return Audit(found, exact_dual(shard.rows, point, training.C, training.n_jobs))
 
