@@ -92,11 +92,11 @@ def problems(session: Session) -> dict[str, Case]:
 
     quick = session.quick
     return {
-        "OCR words": Case(150 if quick else 2_000, 0.1, 0.02, chain(OCR)),
-        "chunking": Case(50 if quick else 1_000, 0.1, 0.05, chain("chunking"), 120.0),
-        "letter": Case(400 if quick else 5_000, 0.1, 0.01, letter),
+        "OCR words": Case(60 if quick else 2_000, 0.1, 0.02, chain(OCR)),
+        "chunking": Case(25 if quick else 1_000, 0.1, 0.05, chain("chunking"), 120.0),
+        "letter": Case(200 if quick else 5_000, 0.1, 0.01, letter),
         "parsing": Case(20 if quick else 400, 0.3, 0.003, trees),
-        WITHOUT_DECODER: Case(10 if quick else 50, 0.01, 0.02, tagger),
+        WITHOUT_DECODER: Case(5 if quick else 50, 0.01, 0.02, tagger),
     }
 
 
