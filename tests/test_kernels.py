@@ -336,3 +336,19 @@ def test_kernel_chains_with_names_and_suspects():
     assert clf.suspects(X, Y, 2)[0]["index"] == 0
     with pytest.raises(mm.MaxMarginError, match="no weights"):
         clf.explain()
+
+
+def test_features_in_float32_are_those_in_float64():
+    X, _ = blobs(300)
+    rows = KernelRows(make_kernel("rbf", X, 30.0), X)
+    features = choose_basis(rows, 40, "cholesky", np.random.RandomState(0))
+    assert features.single
+    exact = features.transform(rows, np.float64)
+    assert exact.dtype == np.float64
+    np.testing.assert_allclose(features.transform(rows), exact, atol=1e-4)
+    # A flat kernel, whose functions add next to nothing, is computed in float64.
+    flat = choose_basis(KernelRows(make_kernel("rbf", X, 0.01), X), 40, "cholesky",
+                        np.random.RandomState(0))  # fmt: skip
+    assert not flat.single
+    low = KernelRows(make_kernel("rbf", X, 0.01), X)
+    np.testing.assert_allclose(flat.transform(low), flat.transform(low, np.float64), atol=1e-6)

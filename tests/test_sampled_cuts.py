@@ -281,3 +281,54 @@ def test_training_with_a_kernel_resumes_where_it_was_stopped(tmp_path, options):
             mm.BinarySVC(**(options | other), checkpoint=checkpoint).fit(X, y)
     with pytest.raises(mm.CheckpointError, match="other training data"):
         mm.BinarySVC(**options, checkpoint=checkpoint).fit(X[::-1], y[::-1])
+
+
+def test_a_checkpoint_of_another_loss_or_intercept_is_refused(tmp_path):
+    X, y = blobs(120)
+    y = y + (X[:, 0] > 1)  # three classes
+    options = {"kernel": "rbf", "gamma": 0.5, "n_basis": 20, "solver": "sdm", "tol": 1e-3}
+    checkpoint = mm.Checkpoint(tmp_path / "run.ck", every=0)
+    mm.MulticlassSVC(**options, checkpoint=checkpoint).fit(X, y)
+    labels = np.unique(y)
+    loss = 3.0 * (1 - np.eye(len(labels)))
+    for other in ({"loss": loss}, {"intercept_scaling": 2.0, "fit_intercept": True}):
+        with pytest.raises(mm.CheckpointError, match="other training data"):
+            mm.MulticlassSVC(**options, **other, checkpoint=checkpoint).fit(X, y)
+
+
+@pytest.mark.parametrize("kind", ["linear", "constant"])
+def test_a_finished_run_goes_on_with_a_smaller_tol(tmp_path, kind):
+    X, y = blobs(200)
+    solver = mm.SampledCuts(kind, r=200 if kind == "linear" else 100)
+    options = {"kernel": "rbf", "gamma": 0.5, "solver": solver}
+    checkpoint = mm.Checkpoint(tmp_path / "run.ck", every=0)
+    first = mm.BinarySVC(**options, tol=0.1, checkpoint=checkpoint).fit(X, y).result_
+    same = mm.BinarySVC(**options, tol=0.1, checkpoint=checkpoint).fit(X, y).result_
+    assert same.n_iter == first.n_iter
+    larger = mm.SampledCuts(kind, r=solver.r, max_bytes=2**33)  # memory does not matter
+    options["solver"] = larger
+    finer = mm.BinarySVC(**options, tol=1e-3, checkpoint=checkpoint).fit(X, y).result_
+    assert finer.n_iter > first.n_iter
+    if kind == "linear":
+        assert finer.converged and finer.gap <= 1e-3 * 200
+
+
+def test_rows_of_examples_where_one_has_none():
+    from maxmargin.problems.chain import Chain
+    from maxmargin.sequences import Sequences
+
+    X = Sequences(np.eye(3), np.array([0, 2, 2, 3]))
+    rows = KernelRows(make_kernel("rbf", X.matrix, 1.0), X.matrix)
+    Y = [np.array([0, 1]), np.array([], int), np.array([1])]
+    shard = score_shard(Chain(2), X, Y, None, rows)
+    np.testing.assert_array_equal(shard.rows_of(np.array([0, 1, 2])), [0, 1, 2])
+    np.testing.assert_array_equal(shard.rows_of(np.array([0])), [0, 1])
+
+
+def test_the_sample_for_the_basis_has_one_example_at_least(monkeypatch):
+    monkeypatch.setattr("maxmargin.kernels.adapt.SAMPLE_ROWS", 3)
+    random = np.random.default_rng(0)
+    X = [random.normal(size=(8, 2)) for _ in range(5)]
+    Y = [(x[:, 0] > 0).astype(int) for x in X]
+    clf = mm.ChainSVC(kernel="rbf", n_basis="auto").fit(X, Y)
+    assert clf.score(X, Y) > 0.9

@@ -49,7 +49,8 @@ class Checkpoint:
     -----
     ``tol``, ``max_iter``, ``max_time`` and ``n_jobs`` may differ from those of the first run: to
     continue with a smaller tol, or longer, is what checkpoints are for. Limits count the whole
-    training, not the part since the last start.
+    training, not the part since the last start. With a kernel and ``n_basis="auto"`` the number of
+    basis functions depends on ``tol``: there it must stay.
 
     Examples
     --------
@@ -186,7 +187,7 @@ class Saver:
             return
         key = different[0]
         reason = (
-            "other training data (their packed arrays have another hash)"
+            "other training data, or another kernel or basis (they have another hash)"
             if key == "data"
             else f"{key} = {about.get(key)}, and this run has {key} = {self.about[key]}"
         )
@@ -217,7 +218,10 @@ def describe_solver(solver: Any) -> str:
     """Its name and options, as one would write it."""
     if not is_dataclass(solver):
         return getattr(solver, "name", type(solver).__name__)
-    options = ", ".join(f"{f.name}={getattr(solver, f.name)!r}" for f in fields(solver))
+    resources = getattr(solver, "resources", ())  # which do not change what it computes
+    options = ", ".join(
+        f"{f.name}={getattr(solver, f.name)!r}" for f in fields(solver) if f.name not in resources
+    )
     return f"{type(solver).__name__}({options})"
 
 

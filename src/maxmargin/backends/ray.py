@@ -37,7 +37,7 @@ class Ray(Backend):
         is often faster; should the dual become worse it is doubled.
     blocks : int
         With the dual methods workers exchange what they did to w so many times in a pass over
-        their examples. Few exchanges need a few more passes, many take more time to send.
+        their examples. One needs far more passes; more than a few take more time to send.
     cache : path, optional
         Where workers keep packed shards of ``mm.Files``: a directory that exists on every machine,
         or that all share.

@@ -70,7 +70,7 @@ def run_checkers(session: Session) -> Verdict:
     flat = exponent(fixed[CONSTANT][-1 - len(LARGE) :], "time")
     growth = (
         f"C n fixed: linear time ~ n^{linear:.2f}, constant time ~ n^{whole:.2f}, from "
-        f"n = {SIZES[-1]:,} on n^{flat:.2f}"
+        f"n = {fixed[CONSTANT][-1 - len(LARGE) :][0].config['n']:,} on n^{flat:.2f}"
     )
     passed = verdict.passed and linear <= 1.1 and flat <= 0.1
     return Verdict(passed, f"{verdict.numbers}\n{growth}")

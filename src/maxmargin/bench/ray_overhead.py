@@ -102,8 +102,9 @@ def judge(groups: dict[tuple[Run, str], Group]) -> Verdict:
         ways = {way: groups[one, way] for way in WAYS}
         same = ways["1 actor"].numbers("primal") == ways["1 thread"].numbers("primal")
         two = ways["2 actors"].median("time") / ways["2 threads"].median("time")
-        passed &= same and (two <= ALLOWED or not one.long)
-        ended = "" if ways["2 actors"].every("converged") else " at least: time was up"
+        done = ways["2 actors"].every("converged")
+        passed &= same and (not one.long or (two <= ALLOWED and done))
+        ended = "" if done else " at least: time was up"
         short = "" if one.long else " (a short run)"
         lines.append(
             f"{one.task}, {one.solver}{short}: same iterates {same}, 2 actors / 2 threads "

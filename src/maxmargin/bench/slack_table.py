@@ -42,7 +42,7 @@ PAPER = {
     data=DATA,
 )
 def run(session: Session) -> Verdict:
-    """Both programs on all examples of each task."""
+    """Both programs on each task."""
     grid = {
         name: [
             measure(

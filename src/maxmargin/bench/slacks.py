@@ -58,8 +58,8 @@ class Application(NamedTuple):
         ``load(session, n, seed) -> Examples``
     data : str
     grows : bool
-        Whether there are more features with more examples. What does not depend on n otherwise,
-        the iterations, then does.
+        Whether the structure itself, a grammar, grows with the examples. What does not depend on n
+        otherwise, the iterations, then does.
     """
 
     n: int

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..result import Status
 from ..sequences import Sequences
 from ..training import random
 from .audit import DualPoint, dual_point, left_out
@@ -21,13 +22,16 @@ SAMPLE_ROWS = 8000
 #: The first number that is tried, and the last.
 FIRST, LAST = 64, 4096
 
+#: Iterations of a training run on the sample, at the most.
+MAX_ITER = 1000
+
 #: The subspace may leave a gap of so many ``tol``: it bounds the error of the objective, which was
 #: a fifth of it on Adult and a half on Checkers.
 PART = 2.0
 
 
 def find_basis(training: Training, basis: Basis) -> tuple[FeatureMap, float]:
-    """The first of 64, 128, 256, ... functions whose gap is small enough for ``tol``.
+    """The first of 64, 128, 256, ... functions that leave little gap, as far as one can guess.
 
     Also the seconds that compiling took. The gap is measured on a sample of the examples, whose C
     is raised such that C n stays; the functions are rows of that sample.
@@ -35,19 +39,27 @@ def find_basis(training: Training, basis: Basis) -> tuple[FeatureMap, float]:
     most = max(1, min(LAST, basis.max_bytes // (4 * len(training.rows))))
     part, index = sample(training)
     tol = part.options["stop"].tol
-    part.options["stop"] = part.options["stop"]._replace(tol=max(tol, 1e-2))
+    part.options["stop"] = part.options["stop"]._replace(tol=max(tol, 1e-2), max_iter=MAX_ITER)
     total = len(part.Y) if part.weight is None else float(part.weight.sum())
     allowed = PART * tol * part.C * total
-    compile_time, k, features = 0.0, min(FIRST, most), None
-    while True:
-        features = features or _choose(part, k, basis)
+    compile_time, k = 0.0, min(FIRST, most)
+    features = _choose(part, k, basis)
+    while not _last(k, most, features, basis):
         Z = features.transform(part.rows, n_jobs=part.n_jobs)
         result, state = fit_features(part, Z, solver="sdm", verbose=0)
+        if result.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
         compile_time += result.compile_time
         point = dual_point(part.scored(), state.duals, part.C, part.mode)
-        if k >= most or len(features) < k or left_out(part.rows, Z, point, _seed(part)) <= allowed:
-            return features.of_rows(training.rows, index), compile_time
+        if left_out(part.rows, Z, point, _seed(part)) <= allowed:
+            break
         k, features = _next(part, k, most, basis, point, allowed)
+    return features.of_rows(training.rows, index), compile_time
+
+
+def _last(k: int, most: int, features: FeatureMap, basis: Basis) -> bool:
+    """Whether there cannot be more; among random rows some may be equal, which tells nothing."""
+    return k >= most or (len(features) < k and basis.choice == "cholesky")
 
 
 def _next(
@@ -59,7 +71,7 @@ def _next(
     while True:
         k = min(2 * k, most)
         features = _choose(part, k, basis)
-        if k == most or len(features) < k:
+        if _last(k, most, features, basis):
             return k, features
         Z = features.transform(rows, n_jobs=part.n_jobs)
         if left_out(rows, Z, there, _seed(part)) <= allowed:
@@ -71,7 +83,7 @@ def _choose(part: Training, k: int, basis: Basis) -> FeatureMap:
 
 
 def _seed(part: Training) -> np.random.RandomState:
-    return random(copy.copy(part.options["random_state"]))
+    return random(copy.deepcopy(part.options["random_state"]))
 
 
 def sample(training: Training) -> tuple[Training, np.ndarray]:
@@ -81,8 +93,10 @@ def sample(training: Training) -> tuple[Training, np.ndarray]:
     options = dict(training.options)
     if rows.sum() <= SAMPLE_ROWS:
         return replace(training, options=options), np.arange(rows.sum())
-    order = random(copy.copy(options["random_state"])).permutation(n)
-    chosen = np.sort(order[np.cumsum(rows[order]) <= SAMPLE_ROWS])
+    order = random(copy.deepcopy(options["random_state"])).permutation(n)
+    fits = np.cumsum(rows[order]) <= SAMPLE_ROWS
+    fits[0] = True
+    chosen = np.sort(order[fits])
     weight = training.weight
     whole, part = (n, len(chosen)) if weight is None else (weight.sum(), weight[chosen].sum())
     kernel = training.rows.kernel

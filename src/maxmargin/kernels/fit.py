@@ -176,7 +176,7 @@ def make_features(training: Training, basis: Basis) -> tuple[FeatureMap, np.ndar
             f"{4 * n * k / 2**30:.1f} GB: use fewer, or raise max_bytes of "
             "mm.Basis(k, max_bytes=...)"
         )
-    seed = random(copy.copy(training.options["random_state"]))
+    seed = random(copy.deepcopy(training.options["random_state"]))
     features = choose_basis(training.rows, k, basis.choice, seed)
     return features, features.transform(training.rows, n_jobs=training.n_jobs), compile_time
 

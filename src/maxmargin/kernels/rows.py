@@ -6,6 +6,7 @@ pass over the block the values: in float64, or three times faster in float32.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -57,6 +58,16 @@ class KernelRows:
         parts = [X.shape, X.data, X.indices, X.indptr] if hasattr(X, "tocsr") else [X]
         name = getattr(kernel.function, "__qualname__", "")
         return [kernel.name, kernel.gamma, kernel.degree, kernel.coef0, kernel.offset, name, *parts]
+
+    def in_type(self, dtype: Any) -> KernelRows:
+        """The same rows, whose values are computed in another type."""
+        if self.dtype == dtype:
+            return self
+        found = copy.copy(self)
+        found.dtype = np.dtype(dtype)
+        if self.kernel.name != "precomputed":
+            found._ready = None
+        return found
 
     def take(self, rows: np.ndarray) -> KernelRows:
         """Some of the rows; of a precomputed kernel only to stand on the right of a block."""

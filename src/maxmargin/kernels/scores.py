@@ -67,12 +67,13 @@ class ScoreShard(Shard):
         self.columns: Columns | None = None
         # The rows of example i.
         self.row_offsets = pack.offsets if pack.offsets[-1] == len(rows) else np.arange(pack.n + 1)
+        self.one_each = bool((np.diff(self.row_offsets) == 1).all())
 
     def compute_in(self, dtype: Any, cache_bytes: int = 0) -> None:
         """Compute kernel values in this type; keep columns where they cost more than to read."""
         rows = self.rows
         if rows.dtype != dtype:
-            self.rows = KernelRows(rows.kernel, rows.X, rows.ids, dtype)
+            self.rows = rows.in_type(dtype)
             self.rows.prepare()
         dear = rows.kernel.function is not None or rows.X.shape[1] >= WIDE
         if dear and rows.kernel.name != "precomputed" and cache_bytes >= 4 * 64 * len(rows):
@@ -89,7 +90,7 @@ class ScoreShard(Shard):
     def rows_of(self, examples: np.ndarray) -> np.ndarray:
         """The rows of some examples."""
         lo, hi = self.row_offsets[examples], self.row_offsets[examples + 1]
-        if len(self.rows) == self.n:
+        if self.one_each:
             return lo
         return np.concatenate([np.arange(a, b) for a, b in zip(lo, hi, strict=True)] or [lo])
 

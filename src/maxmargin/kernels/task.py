@@ -61,12 +61,12 @@ class Training:
 class FeatureShard(Shard):
     """Examples on features of a kernel, whose last digits a checkpoint must not depend on."""
 
-    source: tuple[Any, ...] = ()
+    source: tuple[Training, Any]
 
     def fingerprint(self) -> str:
         """A hash of what the features are made from."""
-        kind = type(self.problem).__name__
-        return fingerprint(kind, self.pack.dim, self.pack.truth, self.pack.weight, *self.source)
+        training, pivots = self.source
+        return fingerprint(training.scored().fingerprint(), pivots)
 
 
 def fit_features(
@@ -85,7 +85,7 @@ def fit_features(
         seen[0] = state
 
     shard = FeatureShard(training.problem, pack, training.n_jobs)
-    shard.source = (pivots, *training.rows.identity())
+    shard.source = training, pivots
     result = train_shard(
         shard, training.C, rescaling=training.rescaling, callbacks=[keep],
         **(training.options | changes),

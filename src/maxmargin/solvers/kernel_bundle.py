@@ -73,6 +73,8 @@ class TableBundle(KernelCuts):
         Memory for the tables.
     """
 
+    scratch = ("shard", "max_bytes")
+
     def __init__(self, shard: ScoreShard, N: float, idle: int, max_bytes: int):
         super().__init__(shard, N, idle, shard.pack.dim)
         self.max_bytes = max_bytes

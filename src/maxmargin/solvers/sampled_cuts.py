@@ -51,6 +51,7 @@ class SampledState:
     streak: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int32))
     finished: bool = False
     certified: bool = False
+    tol: float = np.inf  # at which it has finished
 
     @property
     def status(self) -> Status:
@@ -68,7 +69,7 @@ class SampledCuts:
         What an iteration costs as n grows.
     r : int, optional
         Examples in a cut: 400 (linear) or 1000 (constant) by default. With all of them the
-        algorithm is the exact one, and its result carries a certificate.
+        algorithm is the exact one, and the result of the linear one carries a certificate.
     p : int
         The constant-time algorithm stops after so many cuts in a row that are not violated.
     step : float
@@ -84,7 +85,8 @@ class SampledCuts:
     max_bytes : int
         Memory for the score tables (linear); an error tells before it is exceeded.
     cache_bytes : int
-        Memory for columns of the kernel matrix (linear).
+        Memory for columns of the kernel matrix (linear). A run that is resumed computes them anew,
+        and goes on as before up to rounding.
     dtype : {"float32", "float64"}
         Of kernel values and score tables.
     """
@@ -102,6 +104,7 @@ class SampledCuts:
 
     name = "sampled-cuts"
     estimates = True
+    resources = ("max_bytes", "cache_bytes")
 
     def __post_init__(self) -> None:
         if self.kind not in SAMPLE:
@@ -136,9 +139,14 @@ class SampledCuts:
             else SparseBundle(shard, task.N, self.idle)
         )
         start = model.start()
-        return SampledState(
-            model, start, start, shard.new_labels(), streak=np.zeros(shard.n, np.int32)
-        )
+        streak = np.zeros(shard.n if linear else 0, np.int32)
+        return SampledState(model, start, start, shard.new_labels(), streak=streak)
+
+    def thaw(self, task: Task, state: SampledState) -> None:
+        """After a checkpoint was read: with a smaller tol a run that had finished goes on."""
+        if task.tol < state.tol:
+            state.finished = state.certified = False
+            state.quiet = 0
 
     def planes(self, state: SampledState) -> int:
         """Size of the working set."""
@@ -151,7 +159,8 @@ class SampledCuts:
         if found is not None:
             self._add(task, state, *found)
         bounded = state.exact and self.kind == "linear"
-        state.certified = state.finished and bounded
+        if state.finished:
+            state.certified, state.tol = bounded, task.tol
         dual = state.model.dual if bounded else -np.inf
         return state.centre.w, state.centre_primal, dual
 
