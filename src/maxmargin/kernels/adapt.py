@@ -22,6 +22,10 @@ SAMPLE_ROWS = 8000
 #: The first number that is tried, and the last.
 FIRST, LAST = 64, 4096
 
+#: From so many functions on the next number is guessed, for training takes long. Of fewer the dual
+#: point is too far from the last one: on Checkers that of 64 asks for twice too many.
+GUESS = 512
+
 #: Iterations of a training run on the sample, at the most.
 MAX_ITER = 1000
 
@@ -53,7 +57,7 @@ def find_basis(training: Training, basis: Basis) -> tuple[FeatureMap, float]:
         point = dual_point(part.scored(), state.duals, part.C, part.mode)
         if left_out(part.rows, Z, point, _seed(part)) <= allowed:
             break
-        k, features = _next(part, k, most, basis, point, allowed)
+        k, features = _next(part, k, most, basis, point, allowed if k >= GUESS else np.inf)
     return features.of_rows(training.rows, index), compile_time
 
 
@@ -65,13 +69,16 @@ def _last(k: int, most: int, features: FeatureMap, basis: Basis) -> bool:
 def _next(
     part: Training, k: int, most: int, basis: Basis, point: DualPoint, allowed: float
 ) -> tuple[int, FeatureMap]:
-    """As many functions as w(alpha) of fewer asks for: a guess, without training again."""
+    """As many functions as w(alpha) of fewer asks for: a guess, without training again.
+
+    At least twice as many, and no more than these if all is allowed.
+    """
     used = np.flatnonzero(point.coef.any(axis=1))
     rows, there = part.rows.take(used), point._replace(coef=point.coef[used])
     while True:
         k = min(2 * k, most)
         features = _choose(part, k, basis)
-        if _last(k, most, features, basis):
+        if allowed == np.inf or _last(k, most, features, basis):
             return k, features
         Z = features.transform(rows, n_jobs=part.n_jobs)
         if left_out(rows, Z, there, _seed(part)) <= allowed:
