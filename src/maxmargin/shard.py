@@ -159,10 +159,16 @@ class Shard(ShardArrays):
         return plane, loss, value
 
     def _collect(
-        self, w: np.ndarray, mode: int, labels: np.ndarray, order: np.ndarray, g: np.ndarray
+        self,
+        w: np.ndarray,
+        mode: int,
+        labels: np.ndarray,
+        order: np.ndarray,
+        g: np.ndarray,
+        value: np.ndarray | None = None,
     ) -> tuple[float, np.ndarray]:
         """Add the planes of ``order`` to g, as partial sums whose number n_jobs does not change."""
-        value = np.empty(self.n)
+        value = np.empty(self.n) if value is None else value
         many = len(order) * self.pack.width // (16 * max(self.pack.dim, 1))
         groups = split_by_effort(order, self.effort, min(max(many, 1), PARTIAL_SUMS))
 

@@ -65,6 +65,7 @@ class ScoreShard(Shard):
         self.n_labels = getattr(problem, "n_classes", 1)
         self.emissions = len(rows) * self.n_labels
         self.columns: Columns | None = None
+        self._room: tuple[np.ndarray, np.ndarray] | None = None
         # The rows of example i.
         self.row_offsets = pack.offsets if pack.offsets[-1] == len(rows) else np.arange(pack.n + 1)
         self.one_each = bool((np.diff(self.row_offsets) == 1).all())
@@ -135,13 +136,22 @@ class ScoreShard(Shard):
     def sparse_cut(
         self, scored: np.ndarray, mode: int, labels: np.ndarray, order: np.ndarray, scale: float
     ) -> tuple[Plane, float, np.ndarray]:
-        """As ``collect`` of the examples of ``order``, times ``scale``, and g by its non-zeros."""
-        g, loss, value = self.collect(scored, mode, labels, order)
+        """As ``collect`` of the examples of ``order``, times ``scale``, and g by its non-zeros.
+
+        Its arrays are kept: to touch a few entries of a new one takes as long as to fill it, for
+        the system hands out memory in large pages, which it fills with zeros.
+        """
+        g, value = self._room or (np.zeros(self.pack.dim), np.empty(self.n))
+        self._room = None  # an interruption leaves g half full
+        loss, _ = self._collect(scored, mode, labels, order, g, value)
         K = self.n_labels
         where = (self.rows_of(order)[:, None] * K + np.arange(K)).ravel()
         where = np.concatenate([where, np.arange(self.emissions, self.pack.dim)])
-        where = where[g[where] != 0]
-        return Plane(where, scale * g[where]), scale * loss, value[order]
+        found = g[where]
+        g[where] = 0.0
+        self._room = g, value
+        used = found != 0
+        return Plane(where[used], scale * found[used]), scale * loss, value[order]
 
     def fingerprint(self) -> str:
         """A hash of the examples and of the kernel."""
