@@ -179,7 +179,10 @@ def bench(
         typer.Option(envvar="MAXMARGIN_DATA", help="The directory of the data sets."),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Smaller data, fewer settings.")] = False,
-    repeats: Annotated[int, typer.Option(help="Measurements of each setting.")] = 3,
+    repeats: Annotated[
+        int | None,
+        typer.Option(help="Measurements of each setting: 3 by default, 1 with --quick."),
+    ] = None,
     out: Annotated[Path, typer.Option("--out", "-o", help="Where results and pictures go.")] = Path(
         "bench-results"
     ),
