@@ -42,8 +42,9 @@ def run_benchmarks(
         Measurements are appended to ``<name>.jsonl`` there, and pictures are written beside them.
     quick : bool
         Smaller sizes, to see that everything works; the claims are not judged.
-    repeats : int
-        Measurements of each configuration; tables show the median and the extremes.
+    repeats : int, optional
+        Measurements of each configuration, 3 by default and 1 in a quick run; tables show the median
+        and the extremes.
     fresh : bool
         Measure again what is in the files already.
     report : str or path, optional
