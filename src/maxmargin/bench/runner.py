@@ -43,8 +43,8 @@ def run_benchmarks(
     quick : bool
         Smaller sizes, to see that everything works; the claims are not judged.
     repeats : int, optional
-        Measurements of each configuration, 3 by default and 1 in a quick run; tables show the median
-        and the extremes.
+        Measurements of each configuration, 3 by default and 1 in a quick run; tables show the
+        median and the extremes.
     fresh : bool
         Measure again what is in the files already.
     report : str or path, optional
