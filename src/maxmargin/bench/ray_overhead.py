@@ -24,11 +24,11 @@ class Run(NamedTuple):
     long: bool
 
 
-#: The last one is short, and its workers exchange 59 MB for every fraction of a second of work.
 RUNS = (
-    Run("chunking", "one-slack", 0.1, True),
     Run(MANY, "sdm", 0.02, True),
+    # Its workers exchange 59 MB for every fraction of a second of work.
     Run("chunking", "sdm", 0.002, False),
+    Run("chunking", "one-slack", 0.1, True),
 )
 
 WAYS = ("1 thread", "1 actor", "2 threads", "2 actors")
