@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 GAMMA: dict[str, Any] = {"checkers": 10.0, "adult": 0.05, "covertype": 16.0}
 
 
+#: Test examples of a quick run: with a kernel each takes as long as hundreds without.
+QUICK_TEST = 1_000
+
+
 class Task(NamedTuple):
     """A data set, how many examples of it, and which."""
 
@@ -36,8 +40,11 @@ def checkers(n: int, seed: int, sigma: float = 0.02) -> tuple[np.ndarray, np.nda
 
 
 def load_task(session: Session, task: Task) -> Dataset:
-    """Training and test examples; y is 0 or 1."""
-    return _load(task, session.directory)
+    """Training and test examples; y is 0 or 1. A quick run tests on some of them only."""
+    data = _load(task, session.directory)
+    if session.quick:
+        data = data._replace(X_test=data.X_test[:QUICK_TEST], y_test=data.y_test[:QUICK_TEST])
+    return data
 
 
 @lru_cache(maxsize=2)

@@ -41,6 +41,7 @@ def measure_libsvm(session: Session, task: Task, C: float = 1.0, repeats: int = 
         from sklearn.svm import SVC
 
         data = load_task(session, task._replace(seed=seed))
+        some = len(data.y_test) if session.quick else 20_000
         peer = SVC(C=C, gamma=GAMMA[task.name], cache_size=1000)
         start = time.perf_counter()
         peer.fit(data.X, data.y)
@@ -48,7 +49,7 @@ def measure_libsvm(session: Session, task: Task, C: float = 1.0, repeats: int = 
         return {
             "time": took,
             "error": 1 - float(peer.score(data.X_test, data.y_test)),
-            "train_error": 1 - float(peer.score(data.X[:20_000], data.y[:20_000])),
+            "train_error": 1 - float(peer.score(data.X[:some], data.y[:some])),
             "support": int(peer.n_support_.sum()),
             "converged": True,
         }
@@ -74,6 +75,7 @@ def measure_ours(
         from ..estimators import BinarySVC
 
         data = load_task(session, task._replace(seed=seed))
+        some = len(data.y_test) if session.quick else 20_000
         clf = BinarySVC(
             C, kernel="rbf", gamma=GAMMA[task.name], max_time=cap, random_state=seed, **options
         )
@@ -88,7 +90,7 @@ def measure_ours(
             "seconds_per_iteration": result.time / result.n_iter,
             "primal": result.primal / (C * len(data.y)),
             "error": 1 - clf.score(data.X_test, data.y_test),
-            "train_error": 1 - clf.score(data.X[:20_000], data.y[:20_000]),
+            "train_error": 1 - clf.score(data.X[:some], data.y[:some]),
             "support": len(clf.support_),
             "converged": result.as_asked,
         }
