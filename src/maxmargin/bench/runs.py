@@ -45,14 +45,14 @@ def train_chain(data: Tagged, **options: Any) -> Result:
 
 
 class TokenAccuracy:
-    """Test accuracy of the weights of a chain; the test sequences are packed once."""
+    """Test accuracy of the weights of a chain, on the first n test sequences, packed once."""
 
-    def __init__(self, data: Tagged):
+    def __init__(self, data: Tagged, n: int | None = None):
         from ..problems.chain import Chain
 
         self.problem = Chain(len(data.labels))
-        self.pack = self.problem.pack(data.X_test)
-        self.truth = data.truth
+        self.pack = self.problem.pack(data.X_test[:n])
+        self.truth = data.truth[: self.pack.offsets[-1]]
 
     def __call__(self, w: np.ndarray) -> float:
         """The part of the test tokens whose label is right."""

@@ -104,7 +104,9 @@ def load_tags(session: Session, n: int, seed: int) -> Examples:
     from ..problems.chain import Chain
 
     data = session.tagged("Brown POS", n)
-    return Examples(Chain(len(data.labels)), data.X, data.Y, TokenAccuracy(data))
+    return Examples(
+        Chain(len(data.labels)), data.X, data.Y, TokenAccuracy(data, 500 if session.quick else None)
+    )
 
 
 def load_trees(session: Session, n: int, seed: int) -> Examples:
@@ -117,9 +119,10 @@ def load_trees(session: Session, n: int, seed: int) -> Examples:
 
     bank = load_treebank("wsj_cfg", session.directory, seed).first(n)
     problem = read_problem(bank.trees, "zero-one")
+    trees = bank.test[: 30 if session.quick else None]
 
     def test(w: np.ndarray) -> float:
-        return bracket_f1(bank.test, parse(problem, w, bank.test))
+        return bracket_f1(trees, parse(problem, w, trees))
 
     return Examples(problem, sentences(problem, bank.trees), bank.trees, test)
 
