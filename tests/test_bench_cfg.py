@@ -96,7 +96,7 @@ def test_relative_frequencies_make_a_pcfg(directory):
 
 
 def test_parsing_is_an_application_of_the_comparison_of_slacks(directory):
-    examples = load_trees(SimpleNamespace(directory=directory), 20, 0)
+    examples = load_trees(SimpleNamespace(directory=directory, quick=False), 20, 0)
     assert len(examples.X) == len(examples.Y) == 20 and examples.problem.loss == "zero-one"
     dim = int(examples.problem.base[-1])
     run = train_once(examples, CACHED, 10.0, 1e-3, 60.0, 0)
