@@ -254,6 +254,14 @@ def test_auto_finds_a_basis_that_leaves_little():
     assert clf.score(*blobs(1000, seed=9)) > 0.85
 
 
+def test_auto_warns_where_its_functions_leave_much():
+    X, y = blobs(3000)
+    few = Basis(max_bytes=4 * 3000 * 70)
+    with pytest.warns(UserWarning, match=r"70 basis functions leave a gap.*max_bytes"):
+        clf = mm.BinarySVC(kernel="rbf", gamma=5.0, tol=1e-2, n_basis=few).fit(X, y)
+    assert len(clf.support_) == 70
+
+
 def test_what_is_left_out_is_estimated_well():
     from maxmargin.kernels.audit import DualPoint
 

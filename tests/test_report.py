@@ -315,6 +315,20 @@ def test_a_failing_experiment_is_a_miss(small, tmp_path, monkeypatch, capsys):
     assert "could not be finished" in path.read_text() and "slope" in path.read_text()
 
 
+def test_the_report_of_a_run_that_was_stopped(small, tmp_path, capsys):
+    import maxmargin.bench.registry as registry
+    from maxmargin.bench import run_benchmarks
+
+    def stop(session):
+        raise KeyboardInterrupt
+
+    registry.experiment("999-stop", title="S", claim="S.")(stop)
+    path = tmp_path / "b.html"
+    with pytest.raises(KeyboardInterrupt):
+        run_benchmarks([small, "999-stop"], out=tmp_path, repeats=1, report=path)
+    assert "slope" in path.read_text()
+
+
 def test_figures_become_charts(small):
     from matplotlib.figure import Figure
 

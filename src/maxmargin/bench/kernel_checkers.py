@@ -11,6 +11,7 @@ from .figures import clean, legend, log_scale, style, unfinished
 from .kernel_data import Task
 from .kernel_runs import (
     BASIS,
+    CAP,
     CONSTANT,
     LIBSVM,
     LINEAR,
@@ -34,6 +35,9 @@ LARGE = (3_000_000, 10_000_000)
 
 #: libsvm is run up to these sizes; beyond they would take hours.
 LIBSVM_SIZES = {"checkers": 100_000, "covertype": 60_000}
+
+#: Seconds of any run on Covertype.
+LIMIT = 900.0
 
 #: C n where it is held fixed: with a fixed C the problem itself becomes harder as n grows, more
 #: cuts are active, and every iteration computes its kernel with all of them.
@@ -65,7 +69,7 @@ def run_checkers(session: Session) -> Verdict:
     show(session, [g for groups in fixed.values() for g in groups], f"one core, C n = {CN:,.0f}")
     session.draw(lambda figure: paint(figure, curves, fixed), width=15)
     last = max(n for n in sizes if n <= LIBSVM_SIZES["checkers"])
-    verdict = judge(curves, last, faster=10.0, least=1.0, margin=0.005)
+    verdict = judge(curves, last)
     linear, whole = exponent(fixed[LINEAR], "time"), exponent(fixed[CONSTANT], "time")
     flat = exponent(fixed[CONSTANT][-1 - len(LARGE) :], "time")
     growth = (
@@ -79,30 +83,52 @@ def run_checkers(session: Session) -> Verdict:
 @experiment(
     "001-covertype-kernel",
     title="Covertype, class 1 against the rest, rbf gamma = 16, C = 1 (figures 1 to 3)",
-    claim="On all 522,911 examples our methods end within 10 minutes, and at the largest size that "
-    "libsvm was run at the best of them is at least 3 times faster.",
+    claim="At the largest size that libsvm ends at in 15 minutes the best of our methods is as "
+    "accurate (to 0.5 points) in half the time; with all 522,911 examples and 15 minutes the best "
+    "makes fewer test errors than libsvm with as many as it can have.",
     data=("covertype",),
 )
 def run_covertype(session: Session) -> Verdict:
-    """Every size up to all examples."""
+    """Every size up to all examples; libsvm as far as 15 minutes go."""
     full = session.load("covertype").n
-    sizes = (1_000, 2_000) if session.quick else (10_000, 30_000, 60_000, 200_000, full)
-    curves = scale(session, "covertype", sizes, repeats=1)
+    sizes = (1_000, 2_000) if session.quick else (10_000, 30_000, 60_000, full)
+    curves = scale(session, "covertype", sizes, repeats=1, cap=LIMIT)
     session.draw(lambda figure: paint(figure, curves, {}), width=12)
-    last = max(n for n in sizes if n <= LIBSVM_SIZES["covertype"])
-    verdict = judge(curves, last, faster=3.0, least=0.0, margin=np.inf)
-    ended = {name: groups[-1] for name, groups in curves.items() if name != LIBSVM}
-    late = [name for name, group in ended.items() if not group.every("converged")]
+    return judge_covertype(curves)
+
+
+def judge_covertype(curves: Curves) -> Verdict:
+    """At libsvm's last size the fastest of equal accuracy; with all examples the most accurate."""
+    peer = curves[LIBSVM][-1]
+    took, error = peer.median("time"), peer.median("error")
+    ours = [group for name, groups in curves.items() if name != LIBSVM for group in groups]
+    n, full = peer.config["n"], max(group.config["n"] for group in ours)
+    equal = [g for g in ours if g.config["n"] == n and g.median("error") <= error + 0.005]
+    most = [group for group in ours if group.config["n"] == full]
+    speed = max((took / group.median("time") for group in equal), default=0.0)
+    best = min(group.median("error") for group in most)
+    steep = exponent(curves[LIBSVM], "time")
+    hours = took * (full / n) ** steep / 3600
     lines = [
-        f"{name}: {seconds(group.median('time'))} s on n = {group.config['n']:,}"
-        + (", time was up" if name in late else "")
-        for name, group in ended.items()
+        f"n = {n:,}: libsvm {seconds(took)} s, test error {percent2(error)}; it grows like "
+        f"n^{steep:.2f}, and would take about {hours:.1f} hours with all",
+        f"the fastest of ours within 0.5 points: {ratio(speed)}",
+        *(
+            f"n = {full:,}: {group.config['program']} {seconds(group.median('time'))} s"
+            + ("" if group.every("converged") else ", time was up")
+            + f", test error {percent2(group.median('error'))}"
+            for group in most
+        ),
     ]
-    return Verdict(verdict.passed and not late, "\n".join([verdict.numbers, *lines]))
+    return Verdict(speed >= 2 and best < error, "\n".join(lines))
 
 
 def scale(
-    session: Session, name: str, sizes: tuple[int, ...], repeats: int | None = None
+    session: Session,
+    name: str,
+    sizes: tuple[int, ...],
+    repeats: int | None = None,
+    cap: float = CAP,
 ) -> Curves:
     """Every program at every size, with a table."""
     curves = {
@@ -113,12 +139,10 @@ def scale(
         ]
     }
     for method, options in methods().items():
-        curves[method] = []
-        for n in sizes:
-            group = measure_ours(session, Task(name, n), method, options, repeats=repeats)
-            curves[method].append(group)
-            if not group.every("converged"):  # time was up, and more examples take longer
-                break
+        curves[method] = [
+            measure_ours(session, Task(name, n), method, options, cap=cap, repeats=repeats)
+            for n in sizes
+        ]
     show(session, [g for groups in curves.values() for g in groups], "one core")
     return curves
 
@@ -129,16 +153,16 @@ def exponent(groups: list[Group], key: str) -> float:
     return float(np.polyfit(np.log(n), np.log([g.median(key) for g in groups]), 1)[0])
 
 
-def judge(curves: Curves, n: int, faster: float, least: float, margin: float) -> Verdict:
+def judge(curves: Curves, n: int) -> Verdict:
     """Times and errors at n, and how times grow."""
     at = {name: next(g for g in groups if g.config["n"] == n) for name, groups in curves.items()}
     peer, error = at[LIBSVM].median("time"), at[LIBSVM].median("error")
     speed = {name: peer / group.median("time") for name, group in at.items() if name != LIBSVM}
     errors = {name: at[name].median("error") for name in speed}
     passed = (
-        max(speed.values()) >= faster
-        and min(speed[LINEAR], speed[CONSTANT]) >= least
-        and max(errors.values()) <= error + margin
+        max(speed.values()) >= 10
+        and min(speed[LINEAR], speed[CONSTANT]) >= 1
+        and max(errors.values()) <= error + 0.005
     )
     lines = [
         f"{name}: {ratio(speed[name])} libsvm's speed, test error {percent2(errors[name])}"

@@ -69,13 +69,14 @@ def run_benchmarks(
     for name, error in missing.items():
         Console(stderr=True).print(f"skipped {name}: {error}", style="yellow")
     runs: list[tuple[Session, Verdict]] = []
-    for experiment in runnable:
-        session = Session(experiment, directory, out, quick, repeats, fresh)
-        runs.append((session, _run(session)))
-        if report is not None:  # after each one: what is there stays when a later one is stopped
+    try:
+        for experiment in runnable:
+            session = Session(experiment, directory, out, quick, repeats, fresh)
+            runs.append((session, _run(session)))
+    finally:  # what is there stays when a later one is stopped
+        if report is not None and runs:
             write_bench_report(report, runs, missing)
-    if report is not None:
-        Console().print(f"Wrote {report}.", style="green")
+            Console().print(f"Wrote {report}.", style="green")
     held = [verdict.passed or session.quick for session, verdict in runs]
     return 0 if not missing and all(held) else 1
 

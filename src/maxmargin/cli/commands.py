@@ -80,6 +80,7 @@ def train_model(
     start = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # said below, in the user's words
+        warnings.showwarning = lambda message, *_: warn(str(message))
         if structure == "chain":
             check_chain(parameters, form)
             examples = read_chain_data(data, parameters, form, label)

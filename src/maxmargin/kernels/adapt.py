@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -46,7 +47,7 @@ def find_basis(training: Training, basis: Basis) -> tuple[FeatureMap, float]:
     part.options["stop"] = part.options["stop"]._replace(tol=max(tol, 1e-2), max_iter=MAX_ITER)
     total = len(part.Y) if part.weight is None else float(part.weight.sum())
     allowed = PART * tol * part.C * total
-    compile_time, k = 0.0, min(FIRST, most)
+    compile_time, k, left = 0.0, min(FIRST, most), 0.0
     features = _choose(part, k, basis)
     while not _last(k, most, features, basis):
         Z = features.transform(part.rows, n_jobs=part.n_jobs)
@@ -55,10 +56,22 @@ def find_basis(training: Training, basis: Basis) -> tuple[FeatureMap, float]:
             raise KeyboardInterrupt
         compile_time += result.compile_time
         point = dual_point(part.scored(), state.duals, part.C, part.mode)
-        if left_out(part.rows, Z, point, _seed(part)) <= allowed:
+        left = left_out(part.rows, Z, point, _seed(part))
+        if left <= allowed:
             break
-        k, features = _next(part, k, most, basis, point, allowed if k >= GUESS else np.inf)
+        k, features, left = _next(part, k, most, basis, point, allowed)
+    if left > allowed:
+        _warn(len(features), most, PART * left / allowed)
     return features.of_rows(training.rows, index), compile_time
+
+
+def _warn(k: int, most: int, gap: float) -> None:
+    limit = "max_bytes of mm.Basis" if most < LAST else "n_basis"
+    warnings.warn(
+        f"{k:,} basis functions leave a gap of about {gap:.3g} times tol to the whole space of the "
+        f"kernel: raise {limit}, or use solver='sampled-linear', which leaves none",
+        stacklevel=2,
+    )
 
 
 def _last(k: int, most: int, features: FeatureMap, basis: Basis) -> bool:
@@ -68,21 +81,25 @@ def _last(k: int, most: int, features: FeatureMap, basis: Basis) -> bool:
 
 def _next(
     part: Training, k: int, most: int, basis: Basis, point: DualPoint, allowed: float
-) -> tuple[int, FeatureMap]:
-    """As many functions as w(alpha) of fewer asks for: a guess, without training again.
+) -> tuple[int, FeatureMap, float]:
+    """As many functions as w(alpha) of fewer asks for, a guess without training again.
 
-    At least twice as many, and no more than these if all is allowed.
+    At least twice as many, and no more than these where training is fast. Also the gap that
+    w(alpha) would leave, if it was computed.
     """
     used = np.flatnonzero(point.coef.any(axis=1))
     rows, there = part.rows.take(used), point._replace(coef=point.coef[used])
+    fast = k < GUESS
     while True:
         k = min(2 * k, most)
         features = _choose(part, k, basis)
-        if allowed == np.inf or _last(k, most, features, basis):
-            return k, features
+        last = _last(k, most, features, basis)
+        if fast and not last:
+            return k, features, np.inf
         Z = features.transform(rows, n_jobs=part.n_jobs)
-        if left_out(rows, Z, there, _seed(part)) <= allowed:
-            return k, features
+        left = left_out(rows, Z, there, _seed(part))
+        if last or left <= allowed:
+            return k, features, left
 
 
 def _choose(part: Training, k: int, basis: Basis) -> FeatureMap:

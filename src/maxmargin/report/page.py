@@ -100,9 +100,14 @@ class Page:
 
     def _embed(self, body: str) -> tuple[str, str]:
         """Bokeh's own script and ours, and the body with the places where figures go."""
+        from bokeh.document import Document
         from bokeh.embed import components
         from bokeh.resources import Resources
 
+        document = Document()
+        with document.models.freeze():  # else each figure that is added visits all before it
+            for figure in self._figures.values():
+                document.add_root(figure)
         script, places = components(self._figures)
         for name, place in places.items():
             body = body.replace(f"<!--{name}-->", place)
