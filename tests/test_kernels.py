@@ -279,6 +279,18 @@ def test_what_is_left_out_is_estimated_well():
     assert np.mean(guesses) == pytest.approx(truth, rel=0.1)
 
 
+def test_nothing_underflows_in_float32():
+    """Products with numbers near 1e-38 are a hundred times slower than others."""
+    X = 3.0 * np.random.default_rng(0).normal(size=(400, 3))
+    rows = KernelRows(make_kernel("rbf", X, 5.0), X)
+    features = choose_basis(rows, 200, "cholesky", np.random.RandomState(0))
+    assert features.single and (np.abs(features.upper)[features.upper != 0] < 1e-30).any()
+    assert rows.in_type(np.float32).block(rows.in_type(np.float32)).min() > 1e-18
+    Z = features.transform(rows)
+    np.testing.assert_allclose(Z, features.transform(rows, np.float64), atol=1e-3)
+    assert not ((Z != 0) & (np.abs(Z) < 1e-30)).any()
+
+
 def test_kept_columns_change_nothing():
     X, _ = blobs(90)
     rows = KernelRows(make_kernel("rbf", X, 0.5), X, dtype=np.float32)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import blas, solve_triangular
-from scipy.linalg.lapack import dpstrf
+from scipy.linalg import blas
+from scipy.linalg.lapack import dpstrf, dtrtri
 
 from ..errors import DataError
 from .rows import TILE, KernelRows, in_batches
@@ -25,6 +25,9 @@ LEAST = 1e-7
 #: Where each function adds at least so much, features are computed in float32, three times faster:
 #: its errors are multiplied by at most one over the root of this.
 SINGLE = 1e-3
+
+#: Entries of the map that are so much smaller than the largest count for nothing in float32.
+NOTHING = 1e-15
 
 #: As ``LEAST``, where the map is to be exact, and features are stored in float64.
 EXACT = 1e-13
@@ -84,7 +87,7 @@ class FeatureMap:
         self.pivots = pivots
         self.basis = rows.take(pivots)
         self.basis.prepare()
-        self.upper = solve_triangular(lower, np.eye(len(lower)), lower=True).T
+        self.upper = dtrtri(lower, lower=1)[0].T
         added = np.einsum("ii->i", lower) ** 2
         self.single = bool(added.min(initial=np.inf) >= SINGLE * added.max(initial=0.0))
 
@@ -99,6 +102,9 @@ class FeatureMap:
         kind, multiply = (np.float32, blas.strmm) if single else (np.float64, blas.dtrmm)
         rows, basis = rows.in_type(kind), self.basis.in_type(kind)
         upper = np.asfortranarray(self.upper, kind)
+        if single:  # numbers that underflow are slow, and there may be many
+            size = np.abs(upper)
+            upper[size < NOTHING * size.max(initial=0.0)] = 0.0
         rows.prepare()
         basis.prepare()
 

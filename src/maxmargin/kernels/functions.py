@@ -21,7 +21,7 @@ import numpy as np
 from ..errors import DataError
 
 #: The smallest exponent of the rbf kernel in float32.
-LOWEST = -60.0
+LOWEST = -40.0
 
 NAMES = ("linear", "rbf", "poly", "sigmoid", "precomputed")
 
