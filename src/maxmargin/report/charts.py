@@ -112,7 +112,7 @@ def require_bokeh() -> None:
 
 def draw(chart: Chart, group: str) -> Any:
     """The bokeh figure of a chart; the legend of the group's name switches its series."""
-    from bokeh.models import CrosshairTool
+    from bokeh.models import CrosshairTool, VArea
     from bokeh.plotting import figure
 
     out = figure(
@@ -130,9 +130,9 @@ def draw(chart: Chart, group: str) -> Any:
     _set_axis(out, "x", chart)
     _set_axis(out, "y", chart)
     if chart.band is not None:
-        name, x, low, high = chart.band
-        band = out.varea(x=_clean(x), y1=_clean(low), y2=_clean(high), fill_alpha=0.13)
-        band.tags = ["--grey", name]
+        name, *parts = chart.band
+        data = dict(zip(("x", "y1", "y2"), map(_clean, parts), strict=True))
+        _add(out, data, VArea(x="x", y1="y1", y2="y2", fill_alpha=0.13), ["--grey", name])
     for dimension, place, color, name in chart.lines:
         _rule(out, dimension, place, color, name, chart)
     for series in chart.series:
@@ -141,29 +141,31 @@ def draw(chart: Chart, group: str) -> Any:
     return out
 
 
+def _add(out: Any, data: Any, glyph: Any, tags: list[str]) -> Any:
+    """Draw a glyph; the methods of a figure would store two more for selections."""
+    from bokeh.models import ColumnDataSource
+
+    source = data if isinstance(data, ColumnDataSource) else ColumnDataSource(data)
+    return out.add_glyph(source, glyph, tags=tags)
+
+
 def _draw_series(out: Any, series: Series) -> None:
-    from bokeh.models import ColumnDataSource, HoverTool
+    from bokeh.models import ColumnDataSource, HoverTool, Line, Scatter, Segment, Step
 
     data: dict[str, Any] = {"x": _clean(series.x), "y": _clean(series.y)}
     data["text"] = list(series.texts or [_text(series, i) for i in range(len(series.x))])
     tags, hoverable = [series.color, series.name], []
     if series.low is not None and series.high is not None:
         bars = {"x": data["x"], "low": _clean(series.low), "high": _clean(series.high)}
-        source = ColumnDataSource(bars)
-        bar = out.segment("x", "low", "x", "high", source=source, line_width=1.2)
-        bar.tags = tags
+        _add(out, bars, Segment(x0="x", y0="low", x1="x", y1="high", line_width=1.2), tags)
     source = ColumnDataSource(data)
     if series.dash != "none":
-        look = {"line_width": 2, "line_dash": _DASHES[series.dash]}
-        line = out.step("x", "y", source=source, mode="after", **look) if series.steps else (
-            out.line("x", "y", source=source, line_join="round", **look)
-        )  # fmt: skip
-        line.tags = tags
-        hoverable.append(line)
+        look = {"x": "x", "y": "y", "line_width": 2, "line_dash": _DASHES[series.dash]}
+        line = Step(mode="after", **look) if series.steps else Line(line_join="round", **look)
+        hoverable.append(_add(out, source, line, tags))
     if series.marker is not None:
-        points = out.scatter("x", "y", source=source, marker=series.marker, size=series.size)
-        points.tags = [*tags, "hollow"] if series.hollow else tags
-        hoverable = [points]
+        points = Scatter(x="x", y="y", marker=series.marker, size=series.size)
+        hoverable = [_add(out, source, points, [*tags, "hollow"] if series.hollow else tags)]
     if series.hover != "none":
         tool = HoverTool(
             renderers=hoverable, tooltips=_TOOLTIP, mode=series.hover, line_policy="nearest",
@@ -182,12 +184,14 @@ def _text(series: Series, i: int) -> str:
 
 def _rule(out: Any, dimension: str, place: float, color: str, name: str, chart: Chart) -> None:
     """A line across the chart, drawn as a curve so that the legend can switch it."""
+    from bokeh.models import Line
+
     other = "y" if dimension == "x" else "x"
     low, high = _span(chart, other)
     along, fixed = [low, high], [place, place]
     x, y = (fixed, along) if dimension == "x" else (along, fixed)
-    line = out.line(x, y, line_dash=_DASHES["dashed"], line_width=1.4)
-    line.tags = [color, name]
+    line = Line(x="x", y="y", line_dash=_DASHES["dashed"], line_width=1.4)
+    _add(out, {"x": x, "y": y}, line, [color, name])
 
 
 def _set_axis(out: Any, which: str, chart: Chart) -> None:
@@ -283,4 +287,5 @@ def number(value: float) -> str:
 
 
 def _clean(values: Sequence[float]) -> list[float]:
-    return [float(v) if v is not None and math.isfinite(v) else math.nan for v in values]
+    """As many digits as one can see."""
+    return [float(f"{v:.6g}") if v is not None and math.isfinite(v) else math.nan for v in values]
