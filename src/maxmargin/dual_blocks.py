@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .duals import CHANGED, VIOLATION, Block, Rule, Visits
-from .parallel import FEW, SMALLEST, fixed_pieces
+from .parallel import fixed_pieces
 from .problem import KernelProblem, Pack
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def _look(
             spare.append(own)
         return mine.total
 
-    pieces = fixed_pieces(order, shard.loops.compiled, FEW if shard.block_size else SMALLEST)
+    pieces = fixed_pieces(order, shard.loops.compiled, slow=shard.block_size > 0)
     for total in shard.threads.each(look, pieces, shard.check):
         largest = max(visits.total[VIOLATION], total[VIOLATION])
         visits.total[:] += total

@@ -21,9 +21,8 @@ CHUNK_TIME = 0.05
 #: Pieces of a pass whose sums are kept apart: this many at least, if they are not too small.
 PIECES = 16
 
-#: The fewest and the most examples of a piece; those of an expensive oracle, and of a problem in
-#: plain Python, are slow.
-SMALLEST, LARGEST, FEW, INTERPRETED = 32, 512, 2, 8
+#: The fewest and the most examples of a piece; those of a problem in plain Python are slow.
+SMALLEST, LARGEST, INTERPRETED = 32, 512, 8
 
 
 class Threads:
@@ -116,9 +115,15 @@ def split_by_effort(order: np.ndarray, effort: np.ndarray, n: int) -> list[np.nd
     return [part for part in np.split(order, np.unique(ends)) if len(part)]
 
 
-def fixed_pieces(order: np.ndarray, compiled: bool, smallest: int = SMALLEST) -> list[np.ndarray]:
-    """Pieces by counts alone, for sums that must not depend on the number of threads."""
-    size = min(max(-(-len(order) // PIECES), smallest), LARGEST) if compiled else INTERPRETED
+def fixed_pieces(order: np.ndarray, compiled: bool, slow: bool = False) -> list[np.ndarray]:
+    """Pieces by counts alone, for sums that must not depend on the number of threads.
+
+    Where the oracle is slow they are small: no thread should wait long for the last one.
+    """
+    size = max(-(-len(order) // PIECES), SMALLEST)
+    if slow:
+        size = max(-(-len(order) // (2 * PIECES)), 1)
+    size = min(size, LARGEST) if compiled else INTERPRETED
     return [order[start : start + size] for start in range(0, len(order), size)]
 
 
