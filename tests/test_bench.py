@@ -91,6 +91,21 @@ def test_end_to_end_and_resume(small, no_data, tmp_path, capsys):
     assert (tmp_path / "999-small-quick.png").exists()
 
 
+def test_measurements_in_turn(monkeypatch, no_data, tmp_path):
+    calls = []
+
+    def run(session):
+        runs = [({"k": k}, lambda seed, k=k: calls.append((k, seed)) or {"v": k}) for k in "ab"]
+        first, second = session.measure_in_turn(runs)
+        assert first.values == [{"v": "a"}] * 2 and second.config == {"k": "b"}
+        return Verdict(True, "")
+
+    monkeypatch.setattr(registry, "_EXPERIMENTS", {})
+    experiment("999-turns", title="T", claim="T.")(run)
+    assert run_benchmarks(["999-turns"], out=tmp_path, repeats=2) == 0
+    assert calls == [("a", 0), ("b", 0), ("a", 1), ("b", 1)]
+
+
 def test_missed_claim_is_an_exit_code(monkeypatch, no_data, tmp_path):
     monkeypatch.setattr(registry, "_EXPERIMENTS", {})
     experiment("999-miss", title="Miss", claim="No.")(lambda session: Verdict(False, "0 < 1"))

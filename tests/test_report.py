@@ -313,6 +313,10 @@ def test_a_failing_experiment_is_a_miss(small, tmp_path, monkeypatch, capsys):
     assert run_benchmarks(["998-fails", small], out=tmp_path, repeats=1, report=path) == 1
     assert "a peer broke" in capsys.readouterr().err
     assert "could not be finished" in path.read_text() and "slope" in path.read_text()
+    # A quick run judges no claim, but it must have run.
+    assert run_benchmarks([small], out=tmp_path, quick=True) == 0
+    assert run_benchmarks(["998-fails"], out=tmp_path, quick=True) == 1
+    assert "MISS" in capsys.readouterr().out
 
 
 def test_the_report_of_a_run_that_was_stopped(small, tmp_path, capsys):

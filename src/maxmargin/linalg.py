@@ -250,11 +250,21 @@ def count_nonzeros(g):
 
 
 @njit(cache=True, nogil=True)
-def differences(new, old, where):
-    """Write the places at which two arrays differ; returns how many. One go through memory."""
+def sparse_set(idx, val, w):
+    """w[idx] = val."""
+    for e in range(len(idx)):
+        w[idx[e]] = val[e]
+
+
+@njit(cache=True, nogil=True)
+def differences(new, old, where, value):
+    """Write where two arrays differ and what is new there; returns at how many places.
+
+    One go through memory; ``where`` and ``value`` have room for one entry more than the arrays.
+    """
     count = 0
     for j in range(len(new)):
-        where[count] = j
+        where[count], value[count] = j, new[j]
         count += new[j] != old[j]
     return count
 

@@ -12,7 +12,7 @@ import numpy as np
 from .bind import Loops
 from .block_steps import ascend_block
 from .duals import Rule
-from .linalg import blend, differences, go_towards
+from .linalg import blend, differences, go_towards, sparse_set
 from .planes import warm_up_planes
 from .shard_arrays import ShardArrays
 
@@ -37,7 +37,11 @@ def warm_up(loops: Loops, arrays: ShardArrays, mode: int, names: tuple[str, ...]
 def warm_up_vectors(names: tuple[str, ...]) -> None:
     """Compile (or load) what solvers that call these loops do with w and with planes."""
     blend(np.zeros(1), np.zeros(1), 0.0)
-    differences(np.zeros(1), np.zeros(1), np.zeros(2, np.int32))
+    where, value = np.zeros(2, np.int32), np.zeros(2)
+    differences(np.zeros(1), np.zeros(1), where, value)
+    for writeable in (True, False):  # what comes from another process is not
+        where.flags.writeable = value.flags.writeable = writeable
+        sparse_set(where, value, np.zeros(1))
     if "collect" in names:
         go_towards(np.zeros(1), np.zeros(1), 0.0, np.zeros(1))
         warm_up_planes()

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..linalg import differences
+from ..linalg import differences, sparse_set
 
 #: An entry of a sparse vector takes an index of 4 bytes (8 beyond 2^31) and a value of 8.
 DENSE_BYTES, SPARSE_BYTES, LONG_BYTES = 8, 12, 16
@@ -24,11 +24,9 @@ class Vector(NamedTuple):
     def of(cls, v: np.ndarray, where: np.ndarray | None = None) -> Vector:
         """Whichever form is smaller; ``where`` are the places of the non-zeros, if known."""
         where = np.flatnonzero(v) if where is None else where
-        entry = SPARSE_BYTES if len(v) < 2**31 else LONG_BYTES
-        if entry * len(where) >= DENSE_BYTES * len(v):
+        if not _smaller(len(where), len(v)):
             return cls(len(v), None, v)
-        kind = np.int32 if len(v) < 2**31 else np.int64
-        return cls(len(v), where.astype(kind, copy=False), v[where])
+        return cls(len(v), where.astype(_kind(len(v)), copy=False), v[where])
 
     @property
     def nbytes(self) -> int:
@@ -48,13 +46,27 @@ class Vector(NamedTuple):
         if self.where is None:
             np.copyto(out, self.value)
         else:
-            out[self.where] = self.value
+            sparse_set(self.where, self.value, out)
 
 
 def changed(new: np.ndarray, old: np.ndarray) -> Vector:
     """The entries of ``new`` that differ from ``old``, or all of it."""
-    where = np.empty(len(new) + 1, np.int32 if len(new) < 2**31 else np.int64)
-    return Vector.of(new, where[: differences(new, old, where)].copy())
+    dim = len(new)
+    where, value = np.empty(dim + 1, _kind(dim)), np.empty(dim + 1)
+    count = differences(new, old, where, value)
+    if not _smaller(count, dim):
+        return Vector(dim, None, new)
+    return Vector(dim, where[:count], value[:count])
+
+
+def _smaller(count: int, dim: int) -> bool:
+    """Whether so many entries take less than all."""
+    return (SPARSE_BYTES if dim < 2**31 else LONG_BYTES) * count < DENSE_BYTES * dim
+
+
+def _kind(dim: int) -> type:
+    """The type of places in a vector."""
+    return np.int32 if dim < 2**31 else np.int64
 
 
 def total(vectors: Iterable[Vector], dim: int) -> np.ndarray:

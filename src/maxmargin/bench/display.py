@@ -126,8 +126,10 @@ def verdict_table(experiment: Experiment, verdict: Verdict, quick: bool) -> Tabl
     """Pass or miss, the claim, and the numbers."""
     out = Table.grid(padding=(0, 2))
     mark = Text("PASS", "bold green") if verdict.passed else Text("MISS", "bold red")
+    if quick and verdict.finished:
+        mark = Text("QUICK", "bold yellow")
     out.add_row(mark, Text(experiment.claim))
     out.add_row("", Text(verdict.numbers))
-    if quick:
+    if quick and verdict.finished:
         out.add_row("", Text("A quick run: the sizes are too small to judge the claim.", "yellow"))
     return out

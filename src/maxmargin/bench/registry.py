@@ -25,10 +25,11 @@ _EXPERIMENTS: dict[str, Experiment] = {}
 
 
 class Verdict(NamedTuple):
-    """Whether the claim held, with the numbers that decided it."""
+    """Whether the claim held, with the numbers that decided it, or the error that ended the run."""
 
     passed: bool
     numbers: str
+    finished: bool = True
 
 
 @dataclass(frozen=True)

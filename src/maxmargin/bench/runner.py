@@ -53,7 +53,8 @@ def run_benchmarks(
     Returns
     -------
     int
-        The exit code: 0 if every experiment ran and every claim held, otherwise 1.
+        The exit code: 0 if every experiment ran and every claim held (of a quick run, if every
+        experiment ran), otherwise 1.
     """
     if repeats is None:
         repeats = 1 if quick else 3
@@ -77,7 +78,7 @@ def run_benchmarks(
         if report is not None and runs:
             write_bench_report(report, runs, missing)
             Console().print(f"Wrote {report}.", style="green")
-    held = [verdict.passed or session.quick for session, verdict in runs]
+    held = [verdict.passed or (session.quick and verdict.finished) for session, verdict in runs]
     return 0 if not missing and all(held) else 1
 
 
@@ -124,7 +125,7 @@ def _run(session: Session) -> Verdict:
         verdict = experiment.run(session)
     except MaxMarginError as error:
         Console(stderr=True).print(f"{experiment.name} failed: {error}", style="bold red")
-        verdict = Verdict(False, f"It could not be finished: {error}")
+        verdict = Verdict(False, f"It could not be finished: {error}", finished=False)
     console.print(verdict_table(experiment, verdict, session.quick))
     files = ", ".join(map(str, [session.store.path, *session.written]))
     console.print(f"{session.measured} new measurements; see {files}\n", style="dim")

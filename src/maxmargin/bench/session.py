@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -107,10 +107,20 @@ class Session:
         slow may set ``repeats`` to fewer than the session's.
         """
         repeats = self.repeats if repeats is None else min(repeats, self.repeats)
-        return Group(config, [self._one(config, r, function) for r in range(repeats)])
+        return Group(config, [self._one(config, function, r) for r in range(repeats)])
+
+    def measure_in_turn(
+        self, runs: Sequence[tuple[dict[str, Any], Callable[[int], dict[str, Any]]]]
+    ) -> list[Group]:
+        """As ``measure`` of each ``(config, function)``, but all once before any a second time.
+
+        For ratios on a machine whose speed changes.
+        """
+        rows = [[self._one(*run, repeat) for run in runs] for repeat in range(self.repeats)]
+        return [Group(config, [row[k] for row in rows]) for k, (config, _) in enumerate(runs)]
 
     def _one(
-        self, config: dict[str, Any], repeat: int, function: Callable[[int], dict[str, Any]]
+        self, config: dict[str, Any], function: Callable[[int], dict[str, Any]], repeat: int
     ) -> dict[str, Any]:
         from threadpoolctl import threadpool_limits
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -54,7 +55,7 @@ ORACLE, ORACLE_BOUND = ("oracle", "certificate"), 0.95
 def run(session: Session) -> Verdict:
     """Every task and solver with one thread and with two."""
     grid = {
-        (task, solver): [measure(session, task, solver, n_jobs) for n_jobs in JOBS]
+        (task, solver): session.measure_in_turn([one(session, task, solver, j) for j in JOBS])
         for task in TASKS
         for solver in SOLVERS
     }
@@ -63,8 +64,10 @@ def run(session: Session) -> Verdict:
     return judge(grid)
 
 
-def measure(session: Session, task: str, solver: str, n_jobs: int) -> Group:
-    """Train to ``tol``; BLAS stays on one thread in any case."""
+def one(
+    session: Session, task: str, solver: str, n_jobs: int
+) -> tuple[dict[str, Any], Callable[[int], dict[str, Any]]]:
+    """What to measure: training to ``tol``; BLAS stays on one thread in any case."""
     C, tol, few = TASKS[task]
     n = few if session.quick else (300 if task == MANY else None)
     limit = 20.0 if session.quick else 300.0
@@ -84,7 +87,7 @@ def measure(session: Session, task: str, solver: str, n_jobs: int) -> Group:
         "task": task, "solver": solver, "n": n, "threads": n_jobs, "tol": tol, "cap": limit,
         "most": SOLVERS[solver],
     }  # fmt: skip
-    return session.measure(config, once)
+    return config, once
 
 
 def train_task(session: Session, task: str, n: int | None, **options: Any) -> Result:
@@ -116,8 +119,9 @@ def many_labels(n: int, K: int = 500, length: int = 30) -> Tagged:
 
 
 def gain(groups: list[Group]) -> float:
-    """How many times faster two threads are."""
-    return groups[0].median("time") / groups[1].median("time")
+    """How many times faster two threads are; the median of runs beside each other."""
+    alone, together = (group.numbers("time") for group in groups)
+    return float(np.median(np.array(alone) / np.array(together)))
 
 
 def show(session: Session, grid: dict[tuple[str, str], list[Group]]) -> None:

@@ -86,7 +86,7 @@ def _anchor(session: Session) -> str:
 
 
 def _mark(session: Session, verdict: Verdict) -> str:
-    if session.quick:
+    if session.quick and verdict.finished:
         return '<span class="mark quick">QUICK</span>'
     kind = "pass" if verdict.passed else "miss"
     return f'<span class="mark {kind}">{kind.upper()}</span>'
@@ -101,7 +101,7 @@ def _add(page: Page, session: Session, verdict: Verdict) -> None:
         *(f"<li>{escape(line)}</li>" for line in verdict.numbers.splitlines()),
         "</ul>",
     ]
-    if session.quick:
+    if session.quick and verdict.finished:
         parts.append("<p class='muted'>A quick run: the sizes are too small to judge.</p>")
     for figure in findings.figures:
         charts = charts_of(figure)
