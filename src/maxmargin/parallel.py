@@ -18,6 +18,9 @@ import numpy as np
 #: A chunk of examples is sized to take about this long, in seconds.
 CHUNK_TIME = 0.05
 
+#: Work of so many seconds is worth waking other threads.
+WORTH = 0.004
+
 #: Pieces of a pass whose sums are kept apart: this many at least, if they are not too small.
 PIECES = 16
 
@@ -38,12 +41,14 @@ class Threads:
         pieces: Iterable[Any],
         check: Callable[[], None],
         abort: Callable[[], None] | None = None,
+        expected: float = np.inf,
     ) -> list[Any]:
         """``[work(piece) for piece in pieces]``, with a check between pieces.
 
-        When the check or the work raises, ``abort`` is called, and no work is left running.
+        When the check or the work raises, ``abort`` is called, and no work is left running. Work
+        of which few seconds are ``expected`` is done right here.
         """
-        if self.n == 1:
+        if self.n == 1 or expected < WORTH:
             found = []
             for piece in pieces:
                 check()

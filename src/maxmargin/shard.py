@@ -66,6 +66,7 @@ class Shard(ShardArrays):
         self._sum: np.ndarray | None = None
         self._spare: list[tuple[Block, np.ndarray]] = []
         self.n_oracle = 0
+        self.pace = np.inf  # seconds of an example in a pass that moves none, at the last look
         self.check: Callable[[], None] = _nothing
 
     def fingerprint(self) -> str:
