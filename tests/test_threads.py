@@ -46,6 +46,11 @@ def train(chains, solver, n_jobs, rescaling="margin", heavy=False):
     return train_shard(shard, 0.2, solver, Stop(1e-3, 12), rescaling)
 
 
+@pytest.fixture(autouse=True)
+def any_work_is_worth_a_thread(monkeypatch):
+    monkeypatch.setattr("maxmargin.parallel.WORTH", 0.0)
+
+
 @pytest.mark.parametrize("rescaling", ["margin", "slack"])
 @pytest.mark.parametrize("heavy", [False, True])
 @pytest.mark.parametrize("name", SOLVERS)
@@ -110,6 +115,25 @@ def test_parts_are_all_there_and_balanced(lengths, n):
     pieces = fixed_pieces(order, compiled=True)
     np.testing.assert_array_equal(np.concatenate([order[:0], *pieces]), order)
     assert all(len(piece) == SMALLEST for piece in pieces[:-1])
+
+
+def test_small_work_is_done_without_other_threads(monkeypatch):
+    monkeypatch.setattr("maxmargin.parallel.WORTH", 0.004)
+    threads = Threads(2)
+
+    def who(piece):
+        return threading.current_thread() is threading.main_thread()
+
+    assert all(threads.each(who, range(9), lambda: None, expected=0.001))
+    assert not any(threads.each(who, range(9), lambda: None, expected=0.01))
+    assert not any(threads.each(who, range(9), lambda: None))
+    threads.close()
+
+
+def test_slow_oracles_have_small_pieces():
+    assert [len(p) for p in fixed_pieces(np.arange(18), compiled=True, slow=True)] == [1] * 18
+    assert fixed_pieces(np.arange(0), compiled=True, slow=True) == []
+    assert len(fixed_pieces(np.arange(640), compiled=True, slow=True)) == 32
 
 
 def test_an_error_in_a_thread_ends_all_work():
