@@ -83,21 +83,26 @@ def slope(groups: list[Group], key: str = "time") -> float:
     return float(np.polyfit(np.log(n), np.log(values), 1)[0])
 
 
+def growth(exponent: float) -> str:
+    """How time grows, in words."""
+    return "too few runs ended" if np.isnan(exponent) else f"time ~ n^{exponent:.2f}"
+
+
 def judge(grid: dict[tuple[str, str], list[Group]]) -> Verdict:
     """Each part of the claim, for every task."""
     passed, lines = True, []
     for (name, program), groups in grid.items():
         done = [group for group in groups if group.every("converged")]
         late = len(groups) - len(done)
-        told = f"{name}, {program}: time ~ n^{slope(groups):.2f}"
+        told = f"{name}, {program}: {growth(slope(groups))}"
         if program == N_SLACK:
             support = [group.median("support") for group in groups]
             passed &= support == sorted(support)
             told += f", support vectors {support[0]:,.0f} to {support[-1]:,.0f}"
         else:
             grows = APPLICATIONS[name].grows
-            for key in ("iterations", "support"):
-                values = [group.median(key) for group in done] or [0.0]
+            for key in ("iterations", "support") if done else ():
+                values = [group.median(key) for group in done]
                 passed &= max(values) < 3 * min(values) or (grows and key == "iterations")
                 told += f", {key} {min(values):,.0f} to {max(values):,.0f}"
             passed &= late == 0 and (grows or slope(groups) <= 1.1)
@@ -164,7 +169,7 @@ def run_tuned(session: Session) -> Verdict:
     slopes = {key: slope(groups) for key, groups in grid.items()}
     return Verdict(
         all(value <= 1.2 or APPLICATIONS[name].grows for (name, _), value in slopes.items()),
-        "\n".join(f"{name}, {program}: time ~ n^{v:.2f}" for (name, program), v in slopes.items()),
+        "\n".join(f"{name}, {program}: {growth(v)}" for (name, program), v in slopes.items()),
     )
 
 

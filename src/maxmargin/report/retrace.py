@@ -81,9 +81,11 @@ def _series(line: Line2D, bars: Any, names: dict[str, str], labels: dict[int, st
     dash = _DASHES.get(kind, "none")
     if dash == "none" and marker is None:
         marker = "circle"
+    # What makes another marker hollow must leave its edge.
+    size = line.get_markersize() if hollow else max(line.get_markersize() * 1.3, 5.0)
     return Series(
-        name, x, y, _color(line, names), dash, marker, max(line.get_markersize() * 1.3, 5.0),
-        hollow, low, high, hover="none" if hollow else "mouse",
+        name, x, y, _color(line, names), dash, marker, size, hollow,
+        low, high, hover="none" if hollow else "mouse",
         steps=str(line.get_drawstyle()).startswith("steps"),
     )  # fmt: skip
 
