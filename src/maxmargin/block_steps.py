@@ -62,12 +62,19 @@ def smo(alpha, block, m, C, tau):
 
 @register_jitable
 def frank_wolfe(alpha, block, m, C):
-    """alpha_i moves towards the best output by an exact line search (Lacoste-Julien et al.)."""
+    """alpha_i moves towards the best output by an exact line search (Lacoste-Julien et al.).
+
+    A gap that is not positive is rounding: alpha_i is the best already, and the quotient of two
+    rounding errors would be an arbitrary step.
+    """
     p, mean = 0, 0.0
     for r in range(m):
         mean += alpha[r] * block.F[r]
         if block.F[r] > block.F[p]:
             p = r
+    gap = block.F[p] - mean
+    if gap <= 0:
+        return
     for r in range(m):
         block.step[r] = -alpha[r]  # the direction e_p - alpha_i
     block.step[p] += 1.0
@@ -75,7 +82,6 @@ def frank_wolfe(alpha, block, m, C):
     for r in range(m):
         for s in range(m):
             curvature += C * block.step[r] * block.step[s] * block.K[r, s]
-    gap = block.F[p] - mean
     length = 1.0 if gap >= curvature else gap / curvature
     for r in range(m):
         block.step[r] *= length

@@ -124,6 +124,15 @@ class CoCoA:
             crew_of(task).call("thaw", frozen, state.sigma, who=[k])
         state.parts = []
 
+    def exact_dual(self, task: Task, state: CoCoAState) -> float:
+        """D(alpha), with w(alpha) from its definition; less than before if workers were lost."""
+        before = self._dual(task, state)
+        try:
+            self._sum_duals(task, state)
+        except WorkersLost:
+            self._recover(task, state, before)
+        return self._dual(task, state)
+
     def planes(self, state: CoCoAState) -> int:
         """Dual variables that are not zero, those of the truth aside."""
         return state.n_planes

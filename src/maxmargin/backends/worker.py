@@ -223,6 +223,7 @@ class Worker:
     def sum_duals(self) -> tuple[Vector, float]:
         """The shard's part of w(alpha), and of the losses in D."""
         w = np.zeros(self.shard.pack.dim)
+        sets.repair_alpha(self.state.duals)
         self.shard.sum_duals(self.C, self.task.mode, self.state.duals, w)
         return Vector.of(w), sets.dual_loss(self.task, self.state)
 

@@ -91,6 +91,10 @@ class BCFW:
                 if gap < 0.1 * state.gap:
                     break
 
+    def exact_dual(self, task: Task, state: WorkingSets) -> float:
+        """D(alpha), with w(alpha) from its definition."""
+        return sets.exact_dual(task, state)
+
     def planes(self, state: WorkingSets) -> int:
         """Dual variables that are not zero, those of the truth aside."""
         return sets.n_planes(state)

@@ -130,6 +130,10 @@ class NSlack:
         state.eps = max(task.tol / 2, min(state.eps, max(gap, 0.0) / task.N) / 2)
         state.wake = True
 
+    def exact_dual(self, task: Task, state: NSlackState) -> float:
+        """D(alpha), with w(alpha) from its definition."""
+        return sets.exact_dual(task, state)
+
     def planes(self, state: NSlackState) -> int:
         """Dual variables that are not zero, those of the truth aside."""
         return sets.n_planes(state)

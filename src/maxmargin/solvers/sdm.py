@@ -118,6 +118,10 @@ class SDM:
             with task.share("inner"):
                 yield from self._work_on_known(task, state, violation)
 
+    def exact_dual(self, task: Task, state: WorkingSets) -> float:
+        """D(alpha), with w(alpha) from its definition."""
+        return sets.exact_dual(task, state)
+
     def planes(self, state: WorkingSets) -> int:
         """Dual variables that are not zero, those of the truth aside."""
         return sets.n_planes(state)

@@ -13,6 +13,7 @@ from typing import TypeVar
 import numpy as np
 
 from ..duals import ADDED, CHANGED, FULL, GAP, HINGE, VIOLATION, Block, Duals, Rule, Visits
+from ..errors import ProblemError
 from ..objective import dual, primal
 from .task import Task
 
@@ -25,6 +26,9 @@ LAST, AVERAGE, SEEN = "last", "average", "seen"
 
 #: Examples that are decoded at once in the first iteration; in each one after it twice as many.
 FIRST_BLOCK = 16
+
+#: The rounding error that the sum of an example's dual variables may have.
+SUM_ERROR = 1e-12
 
 #: Neighbouring examples that are visited one after the other.
 RUN = 8
@@ -134,6 +138,8 @@ def look(
 
     What the oracle finds on the way joins the working sets, if ``add`` is true.
     """
+    if repair_alpha(state.duals):
+        recompute_w(task, state)
     if which is None:
         return None, np.inf, dual_value(task, state)
     if which == SEEN:
@@ -207,6 +213,34 @@ def recompute_w(task: Task, state: WorkingSets) -> None:
     """w(alpha) from its definition: rounding errors of many small steps must not add up."""
     state.w[:] = 0.0
     task.shard.sum_duals(task.C, task.mode, state.duals, state.w)
+
+
+def exact_dual(task: Task, state: WorkingSets) -> float:
+    """D(alpha) of a feasible alpha, with w(alpha) from its definition."""
+    repair_alpha(state.duals)
+    recompute_w(task, state)
+    return dual_value(task, state)
+
+
+def repair_alpha(duals: Duals) -> bool:
+    """Scale dual variables that have left their simplex back into it; returns whether any had.
+
+    Whatever the reason was, the value of D holds for the alpha that is left.
+    """
+    alpha = duals.alpha
+    total = alpha.sum(axis=1)
+    if alpha.min() >= 0 and abs(total - 1).max() <= SUM_ERROR:
+        return False
+    if not np.isfinite(total).all():
+        i = int(np.flatnonzero(~np.isfinite(total))[0])
+        raise ProblemError(
+            f"the dual variables of example {i} sum to {total[i]}: its features or losses are "
+            "too large or not finite; check_problem tests them"
+        )
+    np.maximum(alpha, 0.0, out=alpha)
+    alpha[~alpha.any(axis=1), 0] = 1.0  # the truth
+    alpha /= alpha.sum(axis=1, keepdims=True)
+    return True
 
 
 def make_room(task: Task, state: WorkingSets) -> None:
