@@ -1,16 +1,19 @@
-"""No certificate is false: rounding, wrong problems and numbers out of range do not pass as proof."""
+"""No certificate is false: neither rounding nor a wrong problem passes as a proof."""
 
 import numpy as np
 import pytest
+from numba import njit
 
 import maxmargin as mm
 from maxmargin.errors import ProblemError
-from maxmargin.problem import MARGIN
+from maxmargin.problem import MARGIN, Kernels
 from maxmargin.problems.multiclass import Multiclass
 from maxmargin.shard import Shard
 from maxmargin.solvers import working_sets as sets
 from maxmargin.training import train
 from reference import enumerate_optimum, multiclass_planes, primal
+from test_one_slack import PythonMulticlass
+from test_python_problem import NumbaClasses, class_decode, class_delta, class_loss
 
 COST = 1.0 - np.eye(3)
 DUAL_METHODS = [mm.SDM(), mm.NSlack(), mm.BCFW(), mm.BCFW(sampling="gap")]
@@ -26,7 +29,7 @@ def repeated_rows(seed, times):
 @pytest.mark.parametrize("solver", DUAL_METHODS, ids=str)
 @pytest.mark.parametrize("times", [2, 3])
 def test_repeated_rows(solver, times):
-    for seed in range(6):
+    for seed in range(4):
         X, y = repeated_rows(seed, times)
         planes = multiclass_planes(X, y, COST, slack=False)
         optimum = enumerate_optimum(*planes, C=1.0, tol=1e-8)
@@ -84,3 +87,73 @@ def test_a_feasible_alpha_is_left_alone():
     duals = sets.Duals(*[np.zeros(0)] * 2, alpha.copy(), *[np.zeros(0)] * 3)
     assert not sets.repair_alpha(duals)
     np.testing.assert_array_equal(duals.alpha, alpha)
+
+
+class Forgetful(PythonMulticlass):
+    """Its decode forgets the loss."""
+
+    def decode(self, x, w, y_true=None, rescaling="margin"):
+        return super().decode(x, w)
+
+
+def clustered(n=60):
+    random = np.random.RandomState(0)
+    y = random.randint(0, 3, n)
+    return random.randn(3, 4)[y] + 0.8 * random.randn(n, 4), y
+
+
+EXACT = [mm.OneSlack(), mm.OneSlack(cache=0), mm.NSlack(), mm.SDM(), mm.BCFW()]
+
+
+@pytest.mark.parametrize("solver", EXACT, ids=str)
+def test_an_oracle_without_the_loss_is_found(solver):
+    X, y = clustered()
+    with pytest.raises(ProblemError, match=r"example \d+.*check_problem"):
+        train(Forgetful(COST), X, list(y), C=1.0, solver=solver, tol=1e-4)
+
+
+@pytest.mark.parametrize("solver", EXACT, ids=str)
+def test_data_that_change_during_training_are_found(solver):
+    X, y = clustered()
+    X += 5 * np.eye(4)[y]  # C is small: with longer rows P is far below the dual of the old ones
+    changed = []
+
+    def change(record, state):
+        if not changed and record.dual > 0.5 * record.primal:
+            changed.append(record.iteration)
+            X[:] *= 10.0
+
+    with pytest.raises(ProblemError, match="check_problem"):
+        train(Multiclass(3), X, y, C=1e-4, solver=solver, tol=1e-6, callbacks=[change])
+    assert changed
+
+
+@njit
+def delta_outside(data, i, y, z, idx, val):
+    nnz = class_delta(data, i, y, z, idx, val)
+    if y[0] != z[0]:
+        idx[0] = 3 * data.X.shape[1]
+    return nnz
+
+
+class Outside(NumbaClasses):
+    """Its delta writes behind the end of w: into the eight bytes that malloc leaves there."""
+
+    kernels = Kernels(class_decode, class_loss, delta_outside)
+
+
+def test_a_delta_that_writes_outside_of_w_is_found():
+    X, y = clustered()
+    with pytest.raises(ProblemError, match="check_problem|w has 12 entries"):
+        train(Outside(), X, y, C=1.0, solver=mm.SDM(), tol=1e-5, max_iter=200)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e6])
+@pytest.mark.parametrize("C", [1e-8, 1e6])
+@pytest.mark.parametrize("solver", [*EXACT, mm.Subgradient()], ids=str)
+def test_honest_problems_of_any_scale_are_believed(solver, C, scale):
+    X, y = repeated_rows(3, 2)
+    X = scale * np.c_[X, np.zeros(len(X)), np.full(len(X), 100.0)]
+    y[:2] = 0, 1  # the same row with two labels
+    result = train(Multiclass(3), X, y, C=C, solver=solver, tol=1e-12, max_iter=50)
+    assert np.isfinite(result.primal)

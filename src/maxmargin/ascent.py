@@ -14,7 +14,7 @@ from numba.extending import register_jitable
 
 from .block_steps import ascend_block, drop_zeros
 from .borrow import borrow
-from .duals import ADDED, CHANGED, FULL, GAP, HINGE, UNWRITTEN, VIOLATION
+from .duals import ADDED, CHANGED, FULL, GAP, HINGE, SHORT, UNWRITTEN, VIOLATION, WORST
 from .linalg import copy_labels, sparse_axpy, sparse_dot
 from .problem import SLACK
 
@@ -102,6 +102,7 @@ def add_output(duals, block, visits, i, m, base, y, least):
     best = 0.0  # the truth's
     for r in range(1, m):
         best = max(best, block.F[r])
+    note_shortfall(visits, i, best - block.F[m], block.loss[m] + abs(best) + abs(block.F[m]))
     if block.F[m] <= best + least:
         return m
     if m == duals.loss.shape[1]:
@@ -114,6 +115,14 @@ def add_output(duals, block, visits, i, m, base, y, least):
     visits.total[ADDED] += 1
     block.F[m + 1] = 0.0  # the oracle has said nothing beyond V_i
     return m + 1
+
+
+@register_jitable
+def note_shortfall(visits, i, shortfall, size):
+    """Note where a known output beats the oracle's answer most, if not by rounding alone."""
+    if shortfall > 1e-9 * size and shortfall > visits.total[SHORT]:
+        visits.total[SHORT] = shortfall
+        visits.total[WORST] = i
 
 
 @register_jitable

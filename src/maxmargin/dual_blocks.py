@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .duals import CHANGED, VIOLATION, Block, Rule, Visits
+from .duals import CHANGED, SHORT, VIOLATION, WORST, Block, Rule, Visits
 from .parallel import fixed_pieces
 from .problem import KernelProblem, Pack
 
@@ -103,5 +103,6 @@ def _look(
     shard.pace = (time.perf_counter() - start) / max(len(order), 1)
     for total in totals:
         largest = max(visits.total[VIOLATION], total[VIOLATION])
+        short, worst = max((visits.total[SHORT], visits.total[WORST]), (total[SHORT], total[WORST]))
         visits.total[:] += total
-        visits.total[VIOLATION] = largest
+        visits.total[VIOLATION], visits.total[SHORT], visits.total[WORST] = largest, short, worst

@@ -56,7 +56,8 @@ class Visits(NamedTuple):
 
     ``total`` holds: sum of weight_i gap_i, number of examples changed, number of full V_i, sum of
     weight_i H_i (which is that of P(w) after a pass that asked for every example and changed
-    none), the largest KKT violation, and the number of outputs added.
+    none), the largest KKT violation, the number of outputs added, the most by which an output of
+    V_i was better than the oracle's answer, and the example where it was.
 
     For the average of w over all visits, visit t weighing t to some power: ``clock`` holds t, the
     sum of the weights S_t so far and the power, ``lag`` the sum over all steps of S times the step,
@@ -70,7 +71,7 @@ class Visits(NamedTuple):
 
 
 #: What ``Visits.total`` holds.
-GAP, CHANGED, FULL, HINGE, VIOLATION, ADDED = range(6)
+GAP, CHANGED, FULL, HINGE, VIOLATION, ADDED, SHORT, WORST = range(8)
 
 
 class Rule(NamedTuple):

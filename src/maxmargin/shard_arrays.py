@@ -65,7 +65,7 @@ class ShardArrays:
 
     def new_visits(self, dim: int, power: float = 0.0) -> Visits:
         """Nothing seen so far; ``dim`` is that of w if its average is wanted, else 0."""
-        return Visits(np.zeros(6), np.zeros(self.n), np.array([0.0, 0.0, power]), np.zeros(dim))
+        return Visits(np.zeros(8), np.zeros(self.n), np.array([0.0, 0.0, power]), np.zeros(dim))
 
     def new_scratch(self) -> tuple[np.ndarray, np.ndarray]:
         """Room for a sparse vector."""

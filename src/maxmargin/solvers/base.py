@@ -31,6 +31,7 @@ from ..checkpoint import Checkpoint, Saver
 from ..objective import gap_target
 from ..planes import Plane
 from ..result import Callback, Record, Result, Status, Stop
+from .contradiction import check_bounds
 from .task import Clock, Task, TimeUp
 
 #: So many iterations without any progress at all are rounding errors.
@@ -84,7 +85,7 @@ class Certificate:
 
     @property
     def gap(self) -> float:
-        """P - D of the best points; rounding may not make it negative."""
+        """P - D of the best points, or 0 where rounding makes that negative."""
         return max(self.primal - self.dual, 0.0)
 
 
@@ -183,8 +184,7 @@ def _iterate(
             task.shard.check = clock.check
             clock.check()
         best.update(*solver.step_once(task, run.state))
-        if best.gap <= gap_target(stop.tol, task.C, task.n) and hasattr(solver, "exact_dual"):
-            best.dual = solver.exact_dual(task, run.state)  # type: ignore[attr-defined]
+        _check(solver, task, run, stop)
         history.append(_record(len(history) + 1, clock, task, best, solver.planes(run.state)))
         with clock.pause():
             wants_stop = any([callback(history[-1], run.state) for callback in callbacks])
@@ -194,6 +194,17 @@ def _iterate(
         with clock.pause():
             saver.save(run)
     return status
+
+
+def _check(solver: Solver, task: Task, run: Run, stop: Stop) -> None:
+    """Believe no P below D, and no small gap before the dual is confirmed by its definition."""
+    best = run.best
+    if best.newest:  # estimates may be on the wrong side of each other
+        return
+    check_bounds(task, best.w, best.primal, best.dual)
+    if best.gap <= gap_target(stop.tol, task.C, task.n) and hasattr(solver, "exact_dual"):
+        best.dual = solver.exact_dual(task, run.state)  # type: ignore[attr-defined]
+        check_bounds(task, best.w, best.primal, best.dual)
 
 
 def _ending(task: Task, run: Run, stop: Stop, wants_stop: bool) -> Status | None:

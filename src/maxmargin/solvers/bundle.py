@@ -116,6 +116,10 @@ class Bundle(Cuts):
         self.w.fill(0.0)
         self._sum_planes()
 
+    def _evaluate(self) -> None:
+        """D with |w|^2 from w itself: in the sum of products of cuts most digits cancel."""
+        self.dual = self.N * float(self.beta @ self.loss) - 0.5 * float(self.w @ self.w)
+
     def adapt(self, N: float, part: float, tol: float) -> None:
         """The same cuts for another N = C n, and for an n of which the old one is this part."""
         self.N = N

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..loops import Cache
 from ..planes import Plane
+from .contradiction import ROUNDING, check_oracle
 from .diverse import DiverseCuts
 from .task import Task
 
@@ -99,6 +100,9 @@ class CutMaker:
             with self.task.share("cache"):
                 shard.remember(self.labels, value, self.recalled, self.cache, self.now, asked)
                 self.gain[asked] = value[asked] - self.recalled[asked]
+                worst = int(asked[np.argmin(self.gain[asked])])
+                if self.gain[worst] < -ROUNDING * abs(self.recalled[worst]):
+                    check_oracle(self.task, self.cache, 0, w, worst)
                 self.recalled = value
                 if self.diverse is not None:
                     self.diverse.asker.keep(self.cache, self.now, asked)

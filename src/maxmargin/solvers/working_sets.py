@@ -12,9 +12,23 @@ from typing import TypeVar
 
 import numpy as np
 
-from ..duals import ADDED, CHANGED, FULL, GAP, HINGE, VIOLATION, Block, Duals, Rule, Visits
+from ..duals import (
+    ADDED,
+    CHANGED,
+    FULL,
+    GAP,
+    HINGE,
+    SHORT,
+    VIOLATION,
+    WORST,
+    Block,
+    Duals,
+    Rule,
+    Visits,
+)
 from ..errors import ProblemError
 from ..objective import dual, primal
+from .contradiction import check_oracle
 from .task import Task
 
 #: A working set begins with room for so many outputs, where the problem does not say how many.
@@ -100,7 +114,7 @@ def sweep(task: Task, state: WorkingSets, order: np.ndarray, rule: Rule) -> Pass
     for start in range(0, len(order), size):
         _visit(task, state, order[start : start + size], rule, state.w)
         yield
-    return _seen(task, state)
+    return _seen(task, state, state.w)
 
 
 def _visit(task: Task, state: WorkingSets, order: np.ndarray, rule: Rule, w: np.ndarray) -> None:
@@ -113,9 +127,11 @@ def _visit(task: Task, state: WorkingSets, order: np.ndarray, rule: Rule, w: np.
     )  # fmt: skip
 
 
-def _seen(task: Task, state: WorkingSets) -> float:
-    """Note what a pass has seen, and make room where it found none."""
+def _seen(task: Task, state: WorkingSets, w: np.ndarray) -> float:
+    """Note what a pass has seen at w, and make room where it found none."""
     total = state.visits.total
+    if total[SHORT] > 0:
+        check_oracle(task, state.duals, 1, w, int(total[WORST]))
     gap = total[GAP] / task.n
     state.seen = {
         "changed": total[CHANGED], "hinge": total[HINGE], "violation": total[VIOLATION],
@@ -160,7 +176,7 @@ def hinge_at(task: Task, state: WorkingSets, w: np.ndarray, add: bool) -> float:
     state.visits.total[:] = 0.0
     _visit(task, state, task.shard.everyone, rule, w)
     state.visits.clock[:] = clock  # a look moves nothing, and weighs nothing in the average
-    _seen(task, state)
+    _seen(task, state, w)
     return float(state.seen["hinge"])
 
 

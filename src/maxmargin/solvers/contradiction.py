@@ -1,0 +1,127 @@
+"""What proves that a problem is wrong: a primal value below the dual, an oracle that can be beaten.
+
+P(w) lies above D(alpha) for all w and alpha, and no output of an example is better than the
+oracle's answer. Where that fails by more than rounding, a function of the problem does not do what
+it should, or the data were changed during training, and no certificate holds.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import ProblemError
+from ..problem import SLACK
+from ..shard import Shard
+from .task import Task
+
+#: Rounding errors are smaller than this part of the numbers that were added up.
+ROUNDING = 1e-9
+
+#: The same where these numbers are in other processes, and only their sums are known.
+ROUNDING_OF_SUMS = 1e-6
+
+#: The rounding errors of w, for each number that is added to it, in units of the machine's.
+STEPS = 1e3
+
+#: Examples whose planes are looked at to learn how long planes are.
+SAMPLE = 200
+
+ADVICE = (
+    "decode must return the most violated output, delta and features must agree with it, and "
+    "the data must not change during training; mm.check_problem(problem, X, Y) tests the problem"
+)
+
+
+def check_bounds(task: Task, w: Any, primal: float, dual: float) -> None:
+    """Raise a ProblemError if P(w) is below D by more than rounding."""
+    if dual <= primal:
+        return
+    local = isinstance(task.shard, Shard) and isinstance(w, np.ndarray)
+    size = abs(primal) + abs(dual) + task.N
+    if dual - primal <= (ROUNDING if local else ROUNDING_OF_SUMS) * size:
+        return
+    if local and dual - primal <= _rounding_of(task, w):
+        return
+    i = _worst_example(task, w) if local else None
+    where = "" if i is None else f" It shows in example {i}, whose oracle misses a better output."
+    raise ProblemError(
+        f"the primal objective {primal:.6g} is below the dual {dual:.6g}, which is impossible."
+        f"{where} {ADVICE[0].upper()}{ADVICE[1:]}"
+    )
+
+
+def check_oracle(task: Task, known: Any, first: int, w: np.ndarray, i: int) -> None:
+    """Raise a ProblemError if a known output is better at w than the oracle's answer.
+
+    Parameters
+    ----------
+    task : Task
+    known : Duals or Cache
+        Outputs of the examples.
+    first : int
+        The first slot that holds an output.
+    w : array (dim,)
+    i : int
+        The example.
+    """
+    shard, pack = task.shard, task.shard.pack
+    lo, length = pack.offsets[i], pack.offsets[i + 1] - pack.offsets[i]
+    answer = shard.new_labels()
+    shard.oracle(w, task.mode, answer, np.array([i]))
+    shard.n_oracle -= 1  # not a part of training
+    best, error = _value(task, w, i, answer[lo : lo + length])
+    start = known.loss.shape[1] * lo
+    outputs = [known.labels[start + r * length :][:length] for r in range(first, known.count[i])]
+    truth = (0.0, 0.0)
+    for value, more in [truth, *(_value(task, w, i, y) for y in outputs)]:
+        if value - best > error + more:
+            raise ProblemError(
+                f"the oracle's answer for example {i} has the value {best:.6g}, and an output that "
+                f"it gave before, or the true one, has {value:.6g}: {ADVICE}"
+            )
+
+
+def _value(task: Task, w: np.ndarray, i: int, y: np.ndarray) -> tuple[float, float]:
+    """loss - <w, plane> of an output, and what rounding may make of it."""
+    shard, pack, kernels = task.shard, task.shard.pack, task.shard.problem.kernels
+    truth = pack.truth[pack.offsets[i] : pack.offsets[i + 1]]
+    idx, val = shard.new_scratch()
+    loss = float(kernels.loss(pack.data, i, y))
+    nnz = kernels.delta(pack.data, i, truth, y, idx, val)
+    if nnz and idx[:nnz].max() >= len(w):
+        raise ProblemError(
+            f"delta of example {i} has the index {idx[:nnz].max()}, and w has {len(w)} entries"
+        )
+    terms = (loss if task.mode == SLACK else 1.0) * val[:nnz] * w[idx[:nnz].astype(np.int64)]
+    return loss - float(terms.sum()), ROUNDING * (abs(loss) + float(abs(terms).sum()))
+
+
+def _rounding_of(task: Task, w: np.ndarray) -> float:
+    """What rounding may do to P - D where planes are long or C is large: w is C times their sum."""
+    shard = task.shard
+    labels = shard.new_labels()
+    some = shard.everyone[:: max(shard.n // SAMPLE, 1)]
+    shard.oracle(np.zeros_like(w), task.mode, labels, some)
+    shard.n_oracle -= len(some)
+    cuts = [shard.collect(np.zeros_like(w), task.mode, labels, np.array([i]))[0] for i in some]
+    longest = max(float(np.linalg.norm(g)) for g in cuts)
+    length = max(float(np.linalg.norm(w)), np.sqrt(2 * task.N))
+    return STEPS * np.finfo(float).eps * task.C * shard.n * longest * length
+
+
+def _worst_example(task: Task, w: np.ndarray) -> int | None:
+    """The example whose oracle at w is beaten most by its answers at other points."""
+    shard, labels = task.shard, task.shard.new_labels()
+    before = shard.n_oracle
+
+    def values(point: np.ndarray) -> np.ndarray:
+        shard.oracle(point, task.mode, labels, shard.everyone)
+        return shard.collect(w, task.mode, labels)[2]
+
+    answered = values(w)
+    others = np.max([values(part * w) for part in (0.0, 0.5, 2.0, -1.0)], axis=0)
+    shard.n_oracle = before
+    i = int(np.argmax(others - answered))
+    return i if others[i] - answered[i] > ROUNDING_OF_SUMS * (1 + abs(others[i])) else None
