@@ -3,13 +3,15 @@
 import numpy as np
 import pytest
 from numba import njit
+from scipy.sparse import csr_matrix
 
 import maxmargin as mm
-from maxmargin.errors import ProblemError
+from maxmargin.errors import DataError, ProblemError
 from maxmargin.problem import MARGIN, Kernels
 from maxmargin.problems.multiclass import Multiclass
 from maxmargin.shard import Shard
 from maxmargin.solvers import working_sets as sets
+from maxmargin.solvers.base import Certificate
 from maxmargin.training import train
 from reference import enumerate_optimum, multiclass_planes, primal
 from test_one_slack import PythonMulticlass
@@ -144,7 +146,7 @@ class Outside(NumbaClasses):
 
 def test_a_delta_that_writes_outside_of_w_is_found():
     X, y = clustered()
-    with pytest.raises(ProblemError, match="check_problem|w has 12 entries"):
+    with pytest.raises(ProblemError, match=r"check_problem|w has 12 entries"):
         train(Outside(), X, y, C=1.0, solver=mm.SDM(), tol=1e-5, max_iter=200)
 
 
@@ -157,3 +159,55 @@ def test_honest_problems_of_any_scale_are_believed(solver, C, scale):
     y[:2] = 0, 1  # the same row with two labels
     result = train(Multiclass(3), X, y, C=C, solver=solver, tol=1e-12, max_iter=50)
     assert np.isfinite(result.primal)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 0.0, -1.0])
+@pytest.mark.parametrize("estimator", [mm.MulticlassSVC, mm.BinarySVC])
+def test_intercept_scaling_is_finite_and_positive(estimator, value):
+    X, y = clustered()
+    with pytest.raises(DataError, match="intercept_scaling"):
+        estimator(fit_intercept=True, intercept_scaling=value).fit(X, y > 0)
+
+
+@pytest.mark.parametrize(
+    "scale, options",
+    [(1.0, {"kernel": "rbf", "gamma": 1e308}), (1e300, {"kernel": "rbf", "gamma": 1.0}),
+     (1e200, {"kernel": "poly"}), (1e200, {"kernel": "poly", "gamma": 1.0})],
+)  # fmt: skip
+@pytest.mark.parametrize("more", [{}, {"n_basis": 5}, {"solver": "sampled-linear"}], ids=str)
+def test_kernel_values_are_finite(scale, options, more):
+    X, y = clustered()
+    with pytest.raises(DataError, match=r"kernel=.*gamma|X has entries"):
+        mm.MulticlassSVC(**options, **more).fit(scale * X, y)
+
+
+@pytest.mark.parametrize("layout", [np.asarray, csr_matrix], ids=["dense", "csr"])
+def test_entries_of_x_have_a_range(layout):
+    X, y = clustered()
+    with pytest.raises(DataError, match=r"X has entries of up to .*e\+300"):
+        mm.MulticlassSVC().fit(layout(-1e300 * X), y)
+
+
+@pytest.mark.parametrize("solver", [*EXACT, mm.Subgradient()], ids=str)
+@pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid")
+def test_numbers_out_of_range_reach_no_certificate(solver):
+    X, y = clustered()
+    planes = multiclass_planes(1e200 * X, y, COST, slack=False)
+    try:
+        result = train(Multiclass(3), 1e200 * X, y, solver=solver, max_iter=50)
+    except DataError as error:
+        assert "not finite" in str(error)
+    else:
+        assert primal(result.w, *planes, C=1.0) == pytest.approx(result.primal)
+
+
+@pytest.mark.parametrize("bounds", [(np.nan, 0.0), (np.inf, 0.0), (1.0, np.nan), (1.0, np.inf)])
+def test_a_certificate_takes_finite_bounds_only(bounds):
+    with pytest.raises(DataError, match="not finite"):
+        Certificate().update(np.zeros(2), *bounds)
+
+
+def test_features_that_are_not_finite_reach_no_certificate():
+    X, y = clustered()
+    with pytest.raises((DataError, ProblemError)):
+        train(NumbaClasses(), np.where(X > 1, np.nan, X), y, solver=mm.SDM(), max_iter=50)

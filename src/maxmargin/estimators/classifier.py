@@ -14,10 +14,27 @@ from ..errors import DataError
 from ..kernels.estimators import fit_kernel, forget_kernel, kernel_scores
 from ..kernels.functions import is_linear
 from ..labels import as_label_array, check_no_nan, encode_labels
+from ..objective import check_positive
 from ..problem import KernelProblem
 from ..training import check_alone, check_examples
 from .base import _SVC
 from .class_weights import weigh_classes
+
+#: Larger entries of X are refused: products of products of them would not be finite.
+LARGEST = 1e100
+
+
+def check_range(X: Any) -> None:
+    """A DataError if entries of X are too large to be multiplied with each other."""
+    if X.dtype == np.float32:
+        return  # all that it can hold is within the range
+    values = X.data if hasattr(X, "tocsr") else X
+    largest = max(float(values.max()), -float(values.min())) if values.size else 0.0
+    if largest > LARGEST:
+        raise DataError(
+            f"X has entries of up to {largest:.0e}, beyond {LARGEST:.0e}: scale its columns, for "
+            "example with sklearn.preprocessing.MaxAbsScaler"
+        )
 
 
 class _LinearSVC(ClassifierMixin, _SVC):
@@ -128,6 +145,7 @@ class _LinearSVC(ClassifierMixin, _SVC):
     def _read(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
         """Validated input; labels of unusual types pass where scikit-learn would refuse them."""
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
+        check_range(X)
         if y is None:
             raise DataError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None"
@@ -171,7 +189,9 @@ class _LinearSVC(ClassifierMixin, _SVC):
         return weigh_classes(self.class_weight, labels, codes, weight)
 
     def _bias(self) -> float:
-        return float(self.intercept_scaling) if self.fit_intercept else 0.0
+        if not self.fit_intercept:
+            return 0.0
+        return check_positive("intercept_scaling", self.intercept_scaling)
 
     def _problem(self) -> KernelProblem:
         raise NotImplementedError

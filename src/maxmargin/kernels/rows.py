@@ -95,7 +95,9 @@ class KernelRows:
             return self._call(kernel.function, right)
         a, b = self._prepared(), right._prepared()
         rbf = kernel.name == "rbf"
-        return kernel.of_products(_distances(a, b, kernel.gamma) if rbf else _products(a, b))
+        with np.errstate(over="ignore", invalid="ignore"):
+            products = _distances(a, b, kernel.gamma) if rbf else _products(a, b)
+            return self._finite(kernel.of_products(products))
 
     def diagonal(self) -> np.ndarray:
         """The value of each row with itself."""
@@ -112,8 +114,22 @@ class KernelRows:
             return np.array([float(one.block(one)[0, 0]) for one in ones])
         a = self._prepared()
         sparse = hasattr(a, "multiply")
-        squares = a.multiply(a).sum(axis=1) if sparse else np.einsum("ij,ij->i", a, a)
-        return kernel.of_products(np.asarray(squares, np.float64).ravel().copy())
+        with np.errstate(over="ignore", invalid="ignore"):
+            squares = a.multiply(a).sum(axis=1) if sparse else np.einsum("ij,ij->i", a, a)
+            values = kernel.of_products(np.asarray(squares, np.float64).ravel().copy())
+        return self._finite(values)
+
+    def _finite(self, values: np.ndarray) -> np.ndarray:
+        """The values, or a DataError if a number was too large for them."""
+        if not np.isfinite(values.sum()) and not np.isfinite(values).all():
+            kernel = self.kernel
+            raise DataError(
+                f"kernel={kernel.name!r} with gamma={kernel.gamma:g}, degree={kernel.degree} and "
+                f"coef0={kernel.coef0:g} has values beyond the range of {self.dtype} (about "
+                f"{np.finfo(self.dtype).max:.0e}) on these rows of X: scale X or take a smaller "
+                "gamma or degree"
+            )
+        return values
 
     def product(self, right: KernelRows, coef: np.ndarray, n_jobs: int = 1) -> np.ndarray:
         """``block(right) @ coef`` without the block in memory; coef is (len(right), m)."""

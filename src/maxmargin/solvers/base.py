@@ -31,7 +31,7 @@ from ..checkpoint import Checkpoint, Saver
 from ..objective import gap_target
 from ..planes import Plane
 from ..result import Callback, Record, Result, Status, Stop
-from .contradiction import check_bounds
+from .contradiction import check_bounds, check_finite
 from .task import Clock, Task, TimeUp
 
 #: So many iterations without any progress at all are rounding errors.
@@ -72,6 +72,7 @@ class Certificate:
 
     def update(self, w: np.ndarray | Plane | None, primal: float, dual: float) -> None:
         """Keep what is better; count the iterations in which nothing was."""
+        check_finite(w, primal, dual)
         self.idle += 1
         if w is not None and (primal < self.primal or self.newest):
             if isinstance(w, Plane):
@@ -146,6 +147,7 @@ def solve(
         status = Status.INTERRUPTED
     best = run.best
     assert best.w is not None
+    check_finite(best.w, best.primal, best.dual, every=True)
     return Result(
         w=best.w.dense(task.shard.pack.dim) if isinstance(best.w, Plane) else best.w,
         primal=best.primal,

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ProblemError
+from ..errors import DataError, ProblemError
+from ..planes import Plane
 from ..problem import SLACK
 from ..shard import Shard
 from .task import Task
@@ -32,6 +33,24 @@ ADVICE = (
     "decode must return the most violated output, delta and features must agree with it, and "
     "the data must not change during training; mm.check_problem(problem, X, Y) tests the problem"
 )
+
+
+def check_finite(w: Any, primal: float, dual: float, every: bool = False) -> None:
+    """Raise a DataError if P, D or w is not finite; P holds |w|^2, so that it tells of w as well.
+
+    Without a point P is infinite, and without a bound D is minus infinity. ``every`` looks at all
+    entries of w.
+    """
+    values = w.value if isinstance(w, Plane) else w
+    right = not (np.isnan(dual) or dual == np.inf)
+    right &= w is None or bool(np.isfinite(primal))
+    if right and (not every or np.isfinite(values).all()):
+        return
+    raise DataError(
+        f"the objective is not finite (P = {primal:g}, D = {dual:g}): the entries of X, the sample "
+        "weights, C or the losses are too large, or features or losses are not finite; scale X to "
+        "entries of about 1"
+    )
 
 
 def check_bounds(task: Task, w: Any, primal: float, dual: float) -> None:
