@@ -18,6 +18,7 @@ from numba import njit
 from numba.extending import register_jitable
 
 from .borrow import prefetch
+from .checked import check_finite_rows, csr_rows
 from .errors import DataError
 
 #: Weights beyond this number do not stay in the processor's caches.
@@ -44,16 +45,19 @@ def pack_rows(X: Any, dtype: Any = None) -> Rows:
     """Rows of a 2-d array or CSR matrix, without copying where possible.
 
     Read-only always: one numba type, whether the arrays are the user's or come from shared memory.
+    Indices out of range, NaN and infinity raise DataError.
     """
     import scipy.sparse as sp
 
     if sp.issparse(X):
-        X = X.tocsr()
+        X = csr_rows(X)
+        check_finite_rows(X)
         if not X.has_sorted_indices:
             X = X.sorted_indices()
         values, indices, indptr, dense = X.data, X.indices, X.indptr, 0
     else:
         X = np.ascontiguousarray(X)
+        check_finite_rows(X)
         values, dense = X.reshape(-1), 1
         indices = np.empty(0, np.uint32)
         indptr = np.arange(X.shape[0] + 1) * X.shape[1]
@@ -70,7 +74,7 @@ def read_only(array: Any, dtype: Any) -> np.ndarray:
     """A contiguous read-only view (or copy, where the dtype differs)."""
     array = np.asarray(array)
     if array.dtype == np.int32 and dtype == np.uint32:
-        array = array.view(np.uint32)  # no copy: indices are never negative
+        array = array.view(np.uint32)  # no copy: indices were checked before
     view = np.ascontiguousarray(array, dtype).view()
     view.flags.writeable = False
     return view

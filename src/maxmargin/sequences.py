@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .checked import NotFinite, check_finite_rows, check_offsets, csr_rows, first_bad_weight
 from .errors import DataError
 
 
@@ -26,14 +27,11 @@ class Sequences(Sequence[Any]):
     def __init__(self, matrix: Any, offsets: Any, weight: Any = None):
         import scipy.sparse as sp
 
-        self.matrix = matrix.tocsr() if sp.issparse(matrix) else np.asarray(matrix)
-        self.offsets = np.asarray(offsets, np.int64)
+        sparse = sp.issparse(matrix)
+        self.matrix = csr_rows(matrix, "the matrix of tokens") if sparse else np.asarray(matrix)
         if self.matrix.ndim != 2:
             raise DataError(f"the rows of tokens form a matrix, got shape {self.matrix.shape}")
-        rows = self.matrix.shape[0]
-        steps = np.diff(self.offsets)
-        if self.offsets[0] != 0 or self.offsets[-1] != rows or (steps < 0).any():
-            raise DataError(f"offsets rise from 0 to the number of rows, {rows}")
+        self.offsets = check_offsets(offsets, self.matrix.shape[0])
         self.weight = None if weight is None else self._check_weight(weight)
 
     @property
@@ -76,9 +74,8 @@ class Sequences(Sequence[Any]):
                 f"token weights have shape {weight.shape}, {self.matrix.shape[0]} tokens need one "
                 "each"
             )
-        bad = ~np.isfinite(weight) | (weight < 0)
-        if bad.any():
-            row = int(np.flatnonzero(bad)[0])
+        row = first_bad_weight(weight)
+        if row is not None:
             i, t = self.locate(row)
             raise DataError(
                 f"the weight of token {t} of sequence {i} is {weight[row]}: weights are finite "
@@ -127,7 +124,7 @@ def stack_sequences(X: Any) -> Sequences:
 def _as_matrix(x: Any, i: int) -> Any:
     """Sparse matrices as they are, everything else as an array."""
     if hasattr(x, "tocsr"):
-        return x
+        return csr_rows(x, f"sequence {i}")
     try:
         return np.asarray(x)
     except ValueError as error:
@@ -136,18 +133,11 @@ def _as_matrix(x: Any, i: int) -> Any:
 
 def check_finite(X: Sequences) -> None:
     """No NaN or infinity; the message names the sequence and the token."""
-    values = X.matrix.data if hasattr(X.matrix, "indptr") else X.matrix
-    finite = np.isfinite(values)
-    if finite.all():
-        return
-    where = np.flatnonzero(~finite.ravel())[0]
-    if hasattr(X.matrix, "indptr"):
-        row = int(np.searchsorted(X.matrix.indptr, where, side="right")) - 1
-        column = int(X.matrix.indices[where])
-    else:
-        row, column = divmod(int(where), X.n_features)
-    i, t = X.locate(row)
-    raise DataError(
-        f"feature {column} of token {t} of sequence {i} is {values.ravel()[where]}: features must "
-        "be finite"
-    )
+    try:
+        check_finite_rows(X.matrix)
+    except NotFinite as error:
+        i, t = X.locate(error.row)
+        raise DataError(
+            f"feature {error.column} of token {t} of sequence {i} is {error.value}: features must "
+            "be finite"
+        ) from None

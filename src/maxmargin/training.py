@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .backends.files import FileData, Files
+from .checked import check_weights
 from .checkpoint import Checkpoint, as_checkpoint
 from .errors import DataError
 from .objective import check_positive
@@ -180,13 +181,7 @@ def check_examples(X: Any, Y: Any, sample_weight: Any) -> np.ndarray | None:
         raise DataError(f"X has {n} examples and Y has {len(Y)}: the lengths must agree")
     if sample_weight is None:
         return None
-    weight = np.asarray(sample_weight, np.float64)
-    if weight.shape != (n,):
-        raise DataError(f"sample_weight has shape {weight.shape}, expected ({n},)")
-    bad = ~np.isfinite(weight) | (weight < 0)
-    if bad.any():
-        i = int(np.flatnonzero(bad)[0])
-        raise DataError(f"sample_weight[{i}] is {weight[i]}: weights are finite and >= 0")
+    weight = check_weights(np.asarray(sample_weight, np.float64), n, "sample_weight")
     if not weight.any():
         raise DataError("all sample weights are zero: nothing to learn from")
     return weight

@@ -10,6 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from ..backends.files import FileData, Files
+from ..checked import csr_rows
 from ..errors import DataError
 from ..kernels.estimators import fit_kernel, forget_kernel, kernel_scores
 from ..kernels.functions import is_linear
@@ -35,6 +36,15 @@ def check_range(X: Any) -> None:
             f"X has entries of up to {largest:.0e}, beyond {LARGEST:.0e}: scale its columns, for "
             "example with sklearn.preprocessing.MaxAbsScaler"
         )
+
+
+def read_matrix(estimator: Any, X: Any, reset: bool = True) -> Any:
+    """X as scikit-learn validates it; sparse indices are checked first, as it trusts them."""
+    if hasattr(X, "tocsr") and len(X.shape) == 2:
+        X = csr_rows(X)
+    return validate_data(
+        estimator, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=reset
+    )
 
 
 class _LinearSVC(ClassifierMixin, _SVC):
@@ -100,7 +110,7 @@ class _LinearSVC(ClassifierMixin, _SVC):
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores (n, n_classes); with two classes (n,), of the second against the first."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        X = read_matrix(self, X, reset=False)
         if hasattr(self, "dual_coef_"):
             scores = kernel_scores(self, X)
         else:
@@ -144,7 +154,7 @@ class _LinearSVC(ClassifierMixin, _SVC):
 
     def _read(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
         """Validated input; labels of unusual types pass where scikit-learn would refuse them."""
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
+        X = read_matrix(self, X)
         check_range(X)
         if y is None:
             raise DataError(

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from ..checked import check_codes
 from ..linalg import Rows, add_rows, pack_rows, read_only, row_dot, row_write
 from ..problem import PREDICT, KernelProblem, Kernels, Pack
 
@@ -97,7 +98,7 @@ class Binary(KernelProblem):
     def pack(self, X: Any, Y: Any = None, sample_weight: np.ndarray | None = None) -> Pack:
         """Pack the rows of X (n, d) with labels Y (n,) in {-1, 1}."""
         n, d = X.shape
-        y = np.ones(n, np.int32) if Y is None else Y
+        y = np.ones(n, np.int32) if Y is None else check_codes(Y, n, -1, 1)
         rows = pack_rows(X)
         truth = read_only(y, np.int32)
         return Pack(

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from ..checked import check_codes
 from ..errors import DataError
 from ..linalg import add_rows, pack_rows, read_only
 from ..problem import MARGIN, PREDICT, KernelProblem, Kernels, Pack
-from ..sequences import check_finite, stack_sequences
+from ..sequences import Sequences, check_finite, stack_sequences
 from .chain_kernels import (
     HAMMING,
     ZERO_ONE,
@@ -79,7 +80,7 @@ class Chain(KernelProblem):
         X = stack_sequences(X)
         check_finite(X)
         n, total = len(X), X.matrix.shape[0]
-        y = np.zeros(total, np.int16) if Y is None else np.concatenate([*Y, np.zeros(0, int)])
+        y = np.zeros(total, np.int16) if Y is None else self._codes(X, Y)
         truth, offsets = read_only(y, np.int16), read_only(X.offsets, np.int64)
         rows = pack_rows(sparse_if_it_pays(X.matrix))
         tokens = np.ones(total) if X.weight is None else X.weight
@@ -97,6 +98,15 @@ class Chain(KernelProblem):
             width=int((2 * np.diff(starts) + 2 * lengths).max(initial=0)) + 4,
             weight=read_only(np.ones(n) if sample_weight is None else sample_weight, np.float64),
         )  # fmt: skip
+
+    def _codes(self, X: Sequences, Y: Any) -> np.ndarray:
+        """The class numbers of all tokens, one after the other."""
+        lengths = np.array([len(labels) for labels in Y], np.int64)
+        if len(lengths) != len(X) or (lengths != X.lengths).any():
+            raise DataError("Y needs one label for each token of each sequence of X")
+        flat = np.concatenate([*Y, np.zeros(0, np.int16)])
+        most = min(self.n_classes, 1 << 15) - 1  # labels are int16
+        return check_codes(flat, len(flat), 0, most, "the label of token")
 
     def work(self, pack: Pack, mode: int) -> int:
         """Floats that decode needs; slack rescaling counts errors, so these must be whole."""

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from ..checked import check_codes
 from ..errors import DataError
 from ..linalg import Rows, add_rows, pack_rows, read_only, row_scores, row_write_both
 from ..problem import MARGIN, PREDICT, KernelProblem, Kernels, Pack
@@ -129,7 +130,7 @@ class Multiclass(KernelProblem):
     def pack(self, X: Any, Y: Any = None, sample_weight: np.ndarray | None = None) -> Pack:
         """Pack the rows of X (n, d) with classes Y (n,)."""
         n, d = X.shape
-        y = np.zeros(n, np.int32) if Y is None else Y
+        y = np.zeros(n, np.int32) if Y is None else check_codes(Y, n, 0, self.n_classes - 1)
         rows = pack_rows(X)
         widest = int(np.diff(rows.indptr).max(initial=0)) + (self.bias != 0)
         truth = read_only(y, np.int32)

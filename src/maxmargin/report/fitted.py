@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import validate_data
 
 from ..errors import DataError, MaxMarginError
+from ..estimators.classifier import read_matrix
 from ..explain import explain, largest_slacks
 from ..labels import as_label_array
 from ..metrics import SequenceEvaluation
@@ -123,8 +123,9 @@ def _encoded(clf: Any, X: Any, y: Any, names: list[Any]) -> tuple[Any, np.ndarra
             f"the label {strange!r} was not trained: X and Y are the training examples, others "
             "are given as test=(X, Y)"
         )
-    X = validate_data(clf, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-    return X, clf._encode(np.array([numbers[label] for label in labels]))
+    return read_matrix(clf, X, reset=False), clf._encode(
+        np.array([numbers[label] for label in labels])
+    )
 
 
 def _is_linear(clf: Any) -> bool:

@@ -1,0 +1,170 @@
+"""Arrays from outside are refused before compiled code can be led astray by them."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import maxmargin as mm
+from maxmargin.checked import check_codes, csr_rows, first_not_finite
+from maxmargin.errors import DataError
+from maxmargin.problems.binary import Binary
+from maxmargin.problems.chain import Chain
+from maxmargin.problems.multiclass import Multiclass
+
+Y = np.arange(12) % 3
+
+
+def good(format="csr"):
+    dense = np.random.RandomState(0).randn(12, 5)
+    return sp.csr_matrix(np.where(abs(dense) > 0.4, dense, 0.0)).asformat(format)
+
+
+def altered(change):
+    X = good()
+    change(X)
+    return X
+
+
+def put(name, place, value, dtype=None):
+    def change(X):
+        array = getattr(X, name).astype(dtype or getattr(X, name).dtype)
+        array[place] = value
+        setattr(X, name, array)
+
+    return change
+
+
+def cut(name):
+    def change(X):
+        setattr(X, name, getattr(X, name)[:-3])
+
+    return change
+
+
+CHANGES = {
+    "negative": (put("indices", 4, -1), r"X.indices\[4\] is -1, in row 0"),
+    "just outside": (put("indices", 4, 5), r"indices\[4\] is 5.*lies in 0 to 4"),
+    "far outside": (put("indices", 0, 2**30), r"indices\[0\] is 1073741824, in row 0"),
+    "beyond int32": (put("indices", 0, 2**32 + 1, np.int64), r"indices\[0\] is 4294967297"),
+    "falling indptr": (put("indptr", 3, 10**6), "indptr falls from 1000000"),
+    "negative indptr": (put("indptr", 1, -5), "indptr falls from 0 to -5 at row 0"),
+    "indptr from 1": (put("indptr", 0, 1), "indptr begins with 1"),
+    "long indptr": (put("indptr", -1, 10**6), "indptr ends at 1000000"),
+    "short indptr": (cut("indptr"), "indptr is an array of .* 12 rows need 13"),
+    "short indices": (cut("indices"), "entries"),
+    "short data": (cut("data"), "entries"),
+    "real indices": (lambda X: setattr(X, "indices", X.indices * 1.0), "not of integers"),
+}
+
+#: All damaged matrices, given to everything that takes one; each line is an error or "accepted".
+SCRIPT = """
+import sys
+sys.path.insert(0, {tests!r})
+import maxmargin as mm
+from maxmargin.errors import DataError
+from test_checked import CHANGES, Y, altered, good
+
+def calls(X):
+    if {kind!r} == "chain":
+        clf = mm.ChainSVC(C=1.0).fit([good(), good()], [Y, Y])
+        yield lambda: mm.ChainSVC(C=1.0).fit([good(), X], [Y, Y])
+        yield lambda: mm.Sequences(X, [0, 12])
+        yield lambda: clf.predict([good(), X])
+        yield lambda: clf.predict_m_best([X], 2)
+        return
+    kernel = "rbf" if {kind!r} == "kernel" else None
+    kind = mm.BinarySVC if {kind!r} == "binary" else mm.MulticlassSVC
+    new = lambda: kind(kernel=kernel)
+    y = Y > 0 if {kind!r} == "binary" else Y
+    clf = new().fit(good(), y)
+    yield lambda: clf.predict(X)
+    yield lambda: clf.decision_function(X)
+    yield lambda: clf.predict_m_best(X, 2)
+    yield lambda: new().fit(X, y)
+
+for name in sys.argv[1:]:
+    for call in calls(altered(CHANGES[name][0])):
+        try:
+            print(name, "accepted", call(), sep="\\t", flush=True)
+        except DataError as error:
+            print(name, "refused", error, sep="\\t", flush=True)
+"""
+
+
+@pytest.mark.parametrize("kind", ["binary", "multiclass", "kernel", "chain"])
+def test_damaged_matrices_are_refused_everywhere(kind):
+    """In another process: without the checks most of them are segmentation faults."""
+    code = SCRIPT.format(tests=str(Path(__file__).parent), kind=kind)
+    done = subprocess.run([sys.executable, "-c", code, *CHANGES], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-300:] + done.stderr[-2000:]
+    lines = [line.split("\t") for line in done.stdout.splitlines()]
+    assert len(lines) == 4 * len(CHANGES)
+    for name, outcome, message in lines:
+        assert outcome == "refused", (name, message)
+        pattern = CHANGES[name][1]
+        assert re.search(pattern if kind != "chain" else pattern.replace("X.", ""), message)
+
+
+@pytest.mark.parametrize("name", CHANGES)
+@pytest.mark.parametrize("problem", [Binary(), Multiclass(3)])
+def test_packing_refuses_damaged_matrices(problem, name):
+    with pytest.raises(DataError, match=CHANGES[name][1]):
+        problem.pack(altered(CHANGES[name][0]))
+
+
+@pytest.mark.parametrize("format", ["csr", "csc", "bsr", "coo", "lil", "dok", "dia"])
+def test_other_formats_are_checked_before_they_are_converted(format):
+    np.testing.assert_array_equal(csr_rows(good(format)).toarray(), good().toarray())
+    X = good(format)
+    if format in ("lil", "dok", "dia"):
+        return
+    (X.col if format == "coo" else X.indices)[0] = -7
+    with pytest.raises(DataError, match=r"\[0\] is -7"):
+        mm.MulticlassSVC().fit(X, Y)
+
+
+def test_int64_indices_and_unsorted_rows_are_used_as_they_are():
+    X = good()
+    wide = good()
+    wide.indices, wide.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    rows, others = Multiclass(3).pack(X).data.rows, Multiclass(3).pack(wide).data.rows
+    np.testing.assert_array_equal(rows.indices, others.indices)
+    assert np.shares_memory(rows.indices, X.indices)  # no copy where none is needed
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_packing_refuses_what_is_not_finite(bad):
+    X = good()
+    X.data[5] = bad
+    with pytest.raises(DataError, match=r"X\[1, \d\] is .*must be finite"):
+        Multiclass(3).pack(X)
+    with pytest.raises(DataError, match=r"X\[1, \d\] is .*must be finite"):
+        Multiclass(3).pack(X.toarray())
+    with pytest.raises(DataError, match=r"of token 1 of sequence 0"):
+        Chain(3).pack([X, X])
+
+
+def test_a_sum_that_overflows_is_not_taken_for_infinity():
+    assert first_not_finite(np.full(4, 1e308)) is None
+    assert first_not_finite(np.array([1e308, 1e308, np.nan])) == 2
+
+
+@pytest.mark.parametrize("bad", [-1, 3, 2**32, 2**40 + 1])
+def test_packing_refuses_labels_out_of_range(bad):
+    y = Y.astype(np.int64)
+    y[7] = bad
+    with pytest.raises(DataError, match=f"label 7 is {bad}: class numbers are 0 to 2"):
+        Multiclass(3).pack(good(), y)
+    with pytest.raises(DataError, match=f"label of token 7 is {bad}"):
+        Chain(3).pack([good()], [y])
+    with pytest.raises(DataError, match="class numbers are -1 to 1"):
+        Binary().pack(good(), np.where(y == bad, 3, 1))
+    with pytest.raises(DataError, match="one label for each token"):
+        Chain(3).pack([good()], [y[:-1]])
+    with pytest.raises(DataError, match="got an array of float64"):
+        check_codes([0.5], 1, 0, 2)
