@@ -168,3 +168,113 @@ def test_packing_refuses_labels_out_of_range(bad):
         Chain(3).pack([good()], [y[:-1]])
     with pytest.raises(DataError, match="got an array of float64"):
         check_codes([0.5], 1, 0, 2)
+
+
+def of_files():
+    """The arrays of an npz file with a CSR matrix, with sequences for chains."""
+    X = good()
+    return {
+        "data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": np.array(X.shape),
+        "y": Y, "weight": np.ones(12),
+    }  # fmt: skip
+
+
+def replace(name, place, value, dtype=None):
+    def change(arrays):
+        arrays[name] = arrays[name].astype(dtype or arrays[name].dtype)
+        arrays[name][place] = value
+
+    return change
+
+
+def shorten(name):
+    def change(arrays):
+        arrays[name] = arrays[name][:-1]
+
+    return change
+
+
+#: What is wrong with the arrays of a file; those of a packed shard have other names for two.
+FILES = {
+    "negative index": (replace("indices", 4, -1), "is -1"),
+    "index outside": (replace("indices", 4, 2**30), "is 1073741824"),
+    "index of 64 bits": (replace("indices", 4, 2**32 + 1, np.int64), "is 4294967297"),
+    "indptr falls": (replace("indptr", 3, 1000), "falls"),
+    "indptr too long": (replace("indptr", -1, 1000), "ends at 1000"),
+    "indptr too short": (shorten("indptr"), "12 rows need 13"),
+    "indices too short": (shorten("indices"), "entries"),
+    "data too short": (shorten("data"), "entries"),
+    "data not finite": (replace("data", 7, np.nan), "is nan: features must be finite"),
+    "weight negative": (replace("weight", 7, -20.0), r"weight\[7\] is -20.0"),
+    "weight not finite": (replace("weight", 7, np.nan), r"weight\[7\] is nan"),
+    "weight too short": (shorten("weight"), "weight has shape"),
+    "label missing": (replace("y", 7, np.nan, float), "NaN|float64"),
+    "labels too short": (shorten("y"), "one for each|labels have shape"),
+}
+PACKED = FILES | {
+    "label outside": (replace("y", 7, 2**30), "label 7 is 1073741824"),
+    "label negative": (replace("y", 7, -1), "label 7 is -1"),
+}
+
+#: Each altered file is trained on; a line of the output is an error or "accepted".
+FILES_SCRIPT = """
+import sys
+sys.path.insert(0, {tests!r})
+import pathlib, shutil
+import numpy as np
+import maxmargin as mm
+from maxmargin.errors import DataError
+from test_checked import FILES, PACKED, of_files
+
+folder = pathlib.Path({folder!r})
+names = dict(y="codes", data="values")
+
+def train(path, cache):
+    return mm.MulticlassSVC().fit(mm.Files(str(path), "npz", cache=cache))
+
+def altered_npz(change):
+    arrays = of_files()
+    change(arrays)
+    np.savez(folder / "bad.npz", **arrays)
+    return train(folder / "bad.npz", folder / "other")
+
+def altered_shard(change):
+    (shard,) = folder.glob("cache/shard-*")
+    shutil.copytree(shard, folder / "kept")
+    try:
+        arrays = dict()
+        for name in of_files():
+            if name != "shape":
+                arrays[name] = np.load(shard / (names.get(name, name) + ".npy"))
+        change(arrays)
+        for name, array in arrays.items():
+            np.save(shard / (names.get(name, name) + ".npy"), array)
+        return train(folder / "good.npz", folder / "cache")
+    finally:
+        shutil.rmtree(shard)
+        shutil.move(folder / "kept", shard)
+
+np.savez(folder / "good.npz", **of_files())
+train(folder / "good.npz", folder / "cache")
+table, attempt = (FILES, altered_npz) if {kind!r} == "npz" else (PACKED, altered_shard)
+for name, (change, _) in table.items():
+    try:
+        print(name, "accepted", attempt(change), sep="\\t", flush=True)
+    except DataError as error:
+        print(name, "refused", error, sep="\\t", flush=True)
+"""
+
+
+@pytest.mark.parametrize("kind", ["npz", "packed"])
+def test_damaged_files_and_caches_are_refused(kind, tmp_path):
+    """In another process, as above."""
+    code = FILES_SCRIPT.format(tests=str(Path(__file__).parent), folder=str(tmp_path), kind=kind)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-300:] + done.stderr[-2000:]
+    table = FILES if kind == "npz" else PACKED
+    lines = [line.split("\t") for line in done.stdout.splitlines()]
+    assert [name for name, _, _ in lines] == list(table)
+    for name, outcome, message in lines:
+        assert outcome == "refused", (name, message)
+        assert re.search(table[name][1], message), (name, message)
+        assert "bad.npz" in message or "delete this directory" in message

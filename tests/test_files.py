@@ -193,7 +193,7 @@ def test_packed_parts_come_back(tmp_path_factory, sizes, dense, chains, single):
             Part(matrix if dense else sp.csr_matrix(matrix), np.arange(n) % 2, offsets, weight)
         )
     write_packed(place, iter(parts), 3)
-    found = read_packed(place)
+    found = read_packed(place, 3, 3)
     whole = np.concatenate([p.matrix if dense else p.matrix.toarray() for p in parts])
     np.testing.assert_array_equal(found.matrix if dense else found.matrix.toarray(), whole)
     np.testing.assert_array_equal(found.codes, np.concatenate([p.codes for p in parts]))

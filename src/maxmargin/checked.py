@@ -47,6 +47,28 @@ def csr_rows(X: Any, what: str = "X") -> Any:
     return X.tocsr()
 
 
+def as_csr(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: Any) -> Any:
+    """The CSR matrix of arrays from a file, without copies; they are checked before SciPy's use."""
+    import scipy.sparse as sp
+
+    shape = np.asarray(shape)
+    if shape.shape != (2,) or shape.dtype.kind not in "iu" or (shape < 0).any():
+        raise DataError(
+            f"shape is {shape.tolist()!r}: two numbers, of rows and columns, are needed"
+        )
+    if data.ndim != 1:
+        raise DataError(f"data has shape {data.shape}: it has one number for each entry")
+    rows, d = shape.tolist()
+    _check_indptr(indptr, rows, min(len(indices), len(data)), "the matrix")
+    _check_range(indices, d, "indices", f"of shape {(rows, d)}", indptr)
+    try:
+        matrix = sp.csr_matrix((data, indices, indptr), shape=(rows, d), copy=False)
+    except (ValueError, TypeError) as error:
+        raise DataError(f"is no CSR matrix: {error}; {REPAIR}") from error
+    check_compressed(matrix)
+    return matrix
+
+
 def check_compressed(X: Any, what: str = "X") -> None:
     """The index arrays of a CSR, CSC or BSR matrix are in range and agree with its shape."""
     size, block = X.shape, (1, 1)

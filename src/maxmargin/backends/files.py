@@ -166,7 +166,7 @@ class FileSource(NamedTuple):
         place = Path(self.cache) / f"shard-{digest_of([plan.key(), self.digests])}"
         if not (place / "meta.json").exists():
             write_packed(place, (read_part(path, plan) for path in self.paths), plan.n_features)
-        part = read_packed(place)
+        part = read_packed(place, plan.n_features, len(plan.classes))
         weight = np.asarray(part.weight)
         if self.class_weight is not None:
             weight = weight * self.class_weight[part.codes]

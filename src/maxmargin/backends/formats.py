@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
+import zipfile
 from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..checked import as_csr, check_finite_rows, check_offsets, check_weights
 from ..errors import DataError
 from ..features import Extractor
 from ..io.conll import read_conll
 from ..io.hmm import read_hmm
 from ..io.svmlight import read_examples
+from ..labels import check_no_nan
 from ..sequences import Sequences
 from .packed import Part
 from .sources import open_path, read_bytes_hash
@@ -153,23 +156,46 @@ def _read_npz(
     try:
         with np.load(stream, allow_pickle=False) as file:
             arrays = dict(file)
-    except (ValueError, OSError, EOFError) as error:
+    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
         raise DataError(f"is no npz file of plain arrays: {error}", path=path) from error
-    if "X" in arrays:
-        matrix: Any = arrays["X"]
-    elif {"data", "indices", "indptr", "shape"} <= set(arrays):
-        csr = arrays["data"], arrays["indices"], arrays["indptr"]
-        matrix = sp.csr_matrix(csr, shape=tuple(arrays["shape"]))
-    else:
-        raise DataError(
-            "holds neither X nor the arrays data, indices, indptr and shape of a CSR matrix", path
-        )
-    if "y" not in arrays or len(arrays["y"]) != matrix.shape[0]:
-        raise DataError(f"needs labels y, one for each of its {matrix.shape[0]} rows", path=path)
+    try:
+        matrix, y, offsets, weight = _check_npz(arrays)
+    except DataError as error:
+        raise DataError(str(error), path=path) from error
     if n_features is not None and matrix.shape[1] != n_features:
         if matrix.shape[1] > n_features or not sp.issparse(matrix):
             raise DataError(f"has {matrix.shape[1]} features, expected {n_features}", path=path)
         matrix = sp.csr_matrix(
             (matrix.data, matrix.indices, matrix.indptr), (matrix.shape[0], n_features)
         )
-    return matrix, arrays["y"], arrays.get("offsets"), arrays.get("weight")
+    return matrix, y, offsets, weight
+
+
+def _check_npz(
+    arrays: dict[str, np.ndarray],
+) -> tuple[Any, np.ndarray, np.ndarray | None, np.ndarray | None]:
+    """``(matrix, labels, offsets, weight)``, with the checks that ``fit`` makes."""
+    if "X" in arrays:
+        matrix: Any = arrays["X"]
+        if matrix.ndim != 2:
+            raise DataError(f"X has shape {matrix.shape}: a matrix with a row each is needed")
+    elif {"data", "indices", "indptr", "shape"} <= set(arrays):
+        matrix = as_csr(arrays["data"], arrays["indices"], arrays["indptr"], arrays["shape"])
+    else:
+        raise DataError(
+            "holds neither X nor the arrays data, indices, indptr and shape of a CSR matrix"
+        )
+    check_finite_rows(matrix)
+    rows = matrix.shape[0]
+    y = arrays.get("y")
+    if y is None or y.shape != (rows,):
+        raise DataError(f"needs labels y, one for each of its {rows} rows")
+    if y.dtype.kind not in "biufU":
+        raise DataError(f"labels y are numbers or texts, got {y.dtype}")
+    check_no_nan(y)
+    offsets, weight = arrays.get("offsets"), arrays.get("weight")
+    if offsets is not None:
+        offsets = check_offsets(offsets, rows)
+    if weight is not None:
+        weight = check_weights(weight, rows if offsets is None else len(offsets) - 1, "weight")
+    return matrix, y, offsets, weight

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..checked import as_csr, check_codes, check_finite_rows, check_offsets, check_weights
 from ..errors import DataError
 from ..sequences import Sequences
 
@@ -120,26 +121,41 @@ def _n(part: Part) -> int:
     return part.matrix.shape[0] if part.offsets is None else len(part.offsets) - 1
 
 
-def read_packed(place: Path) -> Part:
-    """Map a packed shard into memory; nothing is read before it is used."""
-    import scipy.sparse as sp
+def read_packed(place: Path, n_features: int, n_classes: int) -> Part:
+    """Map a packed shard into memory and check it as the files were that it was made of."""
+    try:
+        return _read(place, n_features, n_classes)
+    except (ValueError, KeyError, TypeError, OSError, EOFError) as error:  # includes DataError
+        raise DataError(
+            f"is no packed shard, or damaged: {error}; delete this directory, and it is made "
+            "again from its files",
+            path=str(place),
+        ) from error
 
+
+def _read(place: Path, n_features: int, n_classes: int) -> Part:
     meta = json.loads((place / "meta.json").read_text())
-    shape = (meta["rows"], meta["n_features"])
+    rows = int(meta["rows"])
+    shape = (rows, n_features)
+    if meta["n_features"] != n_features:
+        raise DataError(f"it has {meta['n_features']} features, expected {n_features}")
 
     def mapped(name: str) -> np.ndarray:
         path = place / f"{name}.npy"
         # An empty array cannot be mapped: its file is no longer than a header.
-        return np.asarray(np.load(path, mmap_mode="r" if path.stat().st_size > 128 else None))
+        mode = "r" if path.stat().st_size > 128 else None
+        return np.asarray(np.load(path, mmap_mode=mode, allow_pickle=False))
 
     if meta["dense"]:
         matrix: Any = mapped("values").reshape(shape)
     else:
-        arrays = mapped("values"), mapped("indices"), mapped("indptr")
-        matrix = sp.csr_matrix(arrays, shape=shape, copy=False)
+        matrix = as_csr(mapped("values"), mapped("indices"), mapped("indptr"), shape)
         matrix.has_sorted_indices = True
-    offsets = mapped("offsets") if meta["sequences"] else None
-    return Part(matrix, mapped("codes"), offsets, mapped("weight"))
+    check_finite_rows(matrix)
+    codes = check_codes(mapped("codes"), rows, 0, n_classes - 1)
+    offsets = check_offsets(mapped("offsets"), rows) if meta["sequences"] else None
+    n = rows if offsets is None else len(offsets) - 1
+    return Part(matrix, codes, offsets, check_weights(mapped("weight"), n, "weight"))
 
 
 def examples_of(part: Part) -> tuple[Any, Any]:
