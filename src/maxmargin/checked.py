@@ -194,6 +194,31 @@ def check_codes(y: Any, n: int, low: int, high: int, what: str = "label") -> np.
     return y
 
 
+def check_like(found: np.ndarray, fresh: np.ndarray, name: str, grows: bool = False) -> np.ndarray:
+    """A restored array in the form of a fresh one: type, shape, order in memory, finite numbers.
+
+    Parameters
+    ----------
+    found, fresh : arrays
+        The array from a file, and the one in whose place it comes.
+    name : str
+        Of the array, for messages.
+    grows : bool
+        Only the number of dimensions must be the same.
+    """
+    shape_fits = found.ndim == fresh.ndim if grows else found.shape == fresh.shape
+    if found.dtype != fresh.dtype or not shape_fits:
+        raise ValueError(
+            f"{name} is {found.dtype} of shape {found.shape}, expected {fresh.dtype} of shape "
+            f"{fresh.shape}"
+        )
+    if first_not_finite(found) is not None and (
+        np.isnan(found).any() or first_not_finite(fresh) is None
+    ):
+        raise ValueError(f"{name} has values that are not finite")
+    return np.ascontiguousarray(found).reshape(found.shape)
+
+
 def check_offsets(offsets: Any, total: int) -> np.ndarray:
     """Where sequences begin: int64 numbers that rise from 0 to the number of rows."""
     offsets = np.asarray(offsets)

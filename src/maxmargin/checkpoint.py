@@ -150,24 +150,34 @@ class Saver:
             ) from error
         self._check(meta)
         shard = self.task.shard
-        description = meta["run"]
+        from .restored import check_random, check_run
+
         try:
+            description = meta["run"]
             reader = Reader(
                 split_arrays(entries, meta["arrays"]), meta["outputs"], shard.pack.truth
             )
             run.state = reader.fill(run.state, description["state"])
             run.best = reader.fill(run.best, description["best"])
-            random = reader.fill({}, description["random"])
+            random = reader.fill(self.task.random.get_state(legacy=False), description["random"])
+            check_random(random)
             self.task.random.set_state(random)
             self.task.shares = reader.fill({}, description["shares"])
             history = reader.fill(None, description["history"])
-            run.clock.continue_from(reader.fill(None, description["time"]))
+            run.clock.continue_from(reader.fill(0.0, description["time"]))
             run.history = [_record(row) for row in history.tolist()]
-            shard.n_oracle = int(description["n_oracle"])
+            shard.n_oracle = reader.fill(0, description["n_oracle"])
+            check_run(self.task, run)
             if hasattr(self.solver, "thaw"):
                 self.solver.thaw(self.task, run.state)
-        except (KeyError, TypeError, ValueError, IndexError, ModelFileError) as error:
-            raise CheckpointError(f"{self.path}: is damaged: {error}") from error
+        except (
+            KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError,
+            ModelFileError,
+        ) as error:  # fmt: skip
+            raise CheckpointError(
+                f"{self.path}: is damaged or was altered: {error}; delete the file, or give "
+                "another name, to start again"
+            ) from error
         self._saved = len(run.history)
         return True
 

@@ -28,6 +28,9 @@ class Duals(NamedTuple):
     gram: np.ndarray
     known: np.ndarray
 
+    #: Arrays of a checkpoint that may be larger than those of a fresh run.
+    grows = ("labels", "loss", "alpha", "gram")
+
 
 class Block(NamedTuple):
     """Working memory of a visit: the planes of V_i one after the other, and the small QP.

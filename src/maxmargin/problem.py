@@ -141,6 +141,23 @@ class KernelProblem:
         """About how much work each example is (n,), in any unit: threads share it evenly."""
         return np.diff(pack.offsets).astype(np.float64) + 1.0
 
+    def label_bounds(self, pack: Pack) -> tuple[int, int]:
+        """The lowest and the highest label that an output can have.
+
+        Labels of a checkpoint outside of it are refused, before kernels take them for indices. By
+        default those of the true outputs: say more where others can be decoded.
+        """
+        if len(pack.truth) == 0:
+            return 0, 0
+        return int(pack.truth.min()), int(pack.truth.max())
+
+    def valid_labels(self, pack: Pack, labels: np.ndarray) -> np.ndarray:
+        """Which entries of a flat label array the kernels can take (bool, as long as it)."""
+        if labels.dtype == object:
+            return np.ones(len(labels), bool)
+        low, high = self.label_bounds(pack)
+        return (labels >= low) & (labels <= high)
+
     def unpack(self, pack: Pack, labels: np.ndarray) -> Sequence[Any] | np.ndarray:
         """The outputs, as users know them, of a flat label array."""
         raise NotImplementedError

@@ -13,8 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from .checked import check_like
 from .errors import CheckpointError, ModelFileError
 from .io.label_json import labels_from_json, labels_to_json
+from .planes import Plane
 
 #: So many arrays, the largest, become entries of the file; all others are joined by type.
 ENTRIES = 500
@@ -99,49 +101,95 @@ class Reader:
         self.arrays = arrays
         self.outputs = [labels_from_json(y) for y in outputs]
         self.truth = truth
-        self.kinds: dict[str, Callable[..., Any]] = {}
+        self.kinds: dict[str, Callable[..., Any]] = {"Plane": Plane}
 
     def fill(self, fresh: Any, description: Any) -> Any:
         """The described value; objects inside ``fresh`` are filled in place."""
         self.kinds |= {type(part).__name__: type(part) for part in walk(fresh) if is_tuple(part)}
         try:
             return self._fill(fresh, description)
-        except (KeyError, IndexError, AttributeError, TypeError, ValueError) as error:
+        except (
+            KeyError, IndexError, AttributeError, TypeError, ValueError, OverflowError,
+            RecursionError,
+        ) as error:  # fmt: skip
             raise ModelFileError(f"its state is not one of this solver's ({error!r})") from error
 
-    def _fill(self, fresh: Any, description: Any) -> Any:
+    def _fill(self, fresh: Any, description: Any, name: str = "state", grows: bool = False) -> Any:
+        """The described value, of the kind of ``fresh``; where that is None, of any kind."""
         match description:
             case None | bool() | int() | str():
-                return description
+                return check_scalar(description, fresh, name)
             case {"float": str(digits)}:
-                return float.fromhex(digits)
+                return check_scalar(float.fromhex(digits), fresh, name)
             case {"array": int(number)}:
-                return self.arrays[number]
+                return _check_array(self.arrays[number], fresh, name, grows)
             case {"outputs": int(number), "shape": list(shape)}:
-                return self._objects(self.arrays[number]).reshape(shape)
-            case {"dict": dict(items)}:
-                known = fresh if isinstance(fresh, dict) else {}
-                return {key: self._fill(known.get(key), item) for key, item in items.items()}
-            case {"list": list(items)}:
-                return [self._fill(None, item) for item in items]
-            case {"tuple": str(name), "fields": dict(fields)}:
-                known = fresh if is_tuple(fresh) else None
-                return self.kinds[name](
-                    **{key: self._fill(getattr(known, key, None), v) for key, v in fields.items()}
-                )
+                found = self._objects(self.arrays[number]).reshape(shape)
+                return _check_array(found, fresh, name, grows)
+            case {"dict": dict(items)} if fresh is None or isinstance(fresh, dict):
+                known = fresh or {}
+                if known and known.keys() != items.keys():
+                    raise KeyError(*(known.keys() ^ items.keys()))
+                return {key: self._fill(known.get(key), item, key) for key, item in items.items()}
+            case {"list": list(items)} if fresh is None or isinstance(fresh, list):
+                return [self._fill(None, item, name) for item in items]
+            case {"tuple": str(kind), "fields": dict(fields)}:
+                return self._tuple(fresh, self.kinds[kind], fields)
             case {"object": dict(fields)}:
-                if not set(fields) <= set(vars(fresh)):
-                    raise KeyError(*(set(fields) - set(vars(fresh))))
-                for name, item in fields.items():
-                    setattr(fresh, name, self._fill(getattr(fresh, name), item))
+                if set(fields) != set(stored_names(fresh)):
+                    raise KeyError(*(set(fields) ^ set(stored_names(fresh))))
+                for key, item in fields.items():
+                    larger = key in getattr(fresh, "grows", ())
+                    setattr(fresh, key, self._fill(getattr(fresh, key), item, key, larger))
                 return fresh
-        raise ValueError(description)
+        raise ValueError(f"{name} is {description!r}")
+
+    def _tuple(self, fresh: Any, kind: Any, fields: dict[str, Any]) -> Any:
+        """A NamedTuple; a Plane is dense or sparse, whatever the fresh one is."""
+        if fresh is not None and type(fresh) is not kind:
+            raise TypeError(f"{kind.__name__} in place of {type(fresh).__name__}")
+        known = fresh if type(fresh) is kind and kind is not Plane else None
+        return kind(
+            **{
+                key: self._fill(
+                    getattr(known, key, None), v, key, key in getattr(kind, "grows", ())
+                )
+                for key, v in fields.items()
+            }
+        )
 
     def _objects(self, numbers: np.ndarray) -> np.ndarray:
         found = np.empty(len(numbers), object)
         for place, number in enumerate(numbers.tolist()):
             found[place] = self.truth[-1 - number] if number < 0 else self.outputs[number]
         return found
+
+
+def _check_array(found: np.ndarray, fresh: Any, name: str, grows: bool) -> np.ndarray:
+    """An array in the form of the fresh one; where that is None, of any."""
+    if fresh is None:
+        return np.ascontiguousarray(found).reshape(found.shape)
+    if not isinstance(fresh, np.ndarray):
+        raise TypeError(f"{name} is an array")
+    return check_like(found, fresh, name, grows)
+
+
+def check_scalar(value: Any, fresh: Any, name: str) -> Any:
+    """A number, text or None where the fresh one has its like; counts are not negative."""
+    kind = type(fresh)
+    if fresh is None:
+        fits = True
+    elif isinstance(fresh, bool | np.bool_):
+        fits = value in (0, 1)
+    elif isinstance(fresh, int | np.integer):
+        fits = isinstance(value, int) and 0 <= value < 2**53
+    elif isinstance(fresh, float | np.floating):
+        fits = isinstance(value, int | float)
+    else:
+        fits = isinstance(value, kind)
+    if not fits or value != value:
+        raise ValueError(f"{name} is {value!r}, expected {kind.__name__}")
+    return value
 
 
 def walk(value: Any) -> Iterator[Any]:

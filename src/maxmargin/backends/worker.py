@@ -14,7 +14,6 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ..duals import Duals, Visits
 from ..problem import PREDICT, KernelProblem, Pack
 from ..shard import Shard
 from ..solvers import working_sets as sets
@@ -248,13 +247,10 @@ class Worker:
 
     def thaw(self, frozen: dict[str, Any], sigma: float) -> None:
         """Continue from what ``freeze`` gave, here or in another worker of the same shard."""
-        kept = frozen["state"]
-        for name, value in kept.items():
-            setattr(self.state, name, value)
-        self.state.duals = Duals(**kept["duals"])
-        self.state.visits = Visits(**kept["visits"])
+        from ..restored import thaw_working_sets
+
+        thaw_working_sets(self.task, self.state, frozen["state"], frozen["random"])
         self.state.block = self.shard.new_block(self.state.duals.loss.shape[1])
-        self.task.random.set_state(frozen["random"])
         self.sigma = sigma
 
     def _dense(self, v: Vector) -> np.ndarray:

@@ -123,6 +123,10 @@ class Binary(KernelProblem):
         """Each entry of X meets one weight."""
         return float(len(pack.data.rows.values))
 
+    def label_bounds(self, pack: Pack) -> tuple[int, int]:
+        """The two labels."""
+        return -1, 1
+
     def unpack(self, pack: Pack, labels: np.ndarray) -> np.ndarray:
         """Labels (n,) in {-1, 1}."""
         return labels

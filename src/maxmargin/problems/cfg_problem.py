@@ -194,6 +194,24 @@ class CFG(KernelProblem):
         lengths = np.diff(pack.data.offsets).astype(float)
         return float((lengths**3 / 6).sum() * self.grammar.n_rules / 8)
 
+    def valid_labels(self, pack: Pack, labels: np.ndarray) -> np.ndarray:
+        """Nodes of the grammar over words of their sentence, in order, each span once.
+
+        Not whether they form a tree, but all that the kernels take for granted about memory.
+        """
+        lengths = np.diff(pack.data.offsets)
+        nodes = np.maximum(2 * lengths - 1, 0)
+        key, rule, chain = labels.reshape(-1, 3).astype(np.int64).T
+        start, end = span_of(key)
+        R, n_tags = self.grammar.n_rules, len(self.grammar.tags)
+        valid = (key >= 0) & (start < end) & (end <= np.repeat(lengths, nodes))
+        valid &= (rule >= 0) & (rule <= R + n_tags)
+        valid &= (rule < R) | (rule == R + n_tags) | (end == start + 1)  # a tag is that of a word
+        valid &= (chain >= 0) & (chain < 2 * len(self.grammar.chains))
+        sentence = np.repeat(np.arange(pack.n), nodes)
+        valid[1:] &= (np.diff(key) > 0) | (np.diff(sentence) > 0)
+        return np.repeat(valid, 3)
+
     def unpack(self, pack: Pack, labels: np.ndarray) -> list[Tree | None]:
         """The trees; None for a sentence without words."""
         return [

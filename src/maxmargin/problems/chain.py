@@ -161,6 +161,10 @@ class Chain(KernelProblem):
         K = self.n_classes
         return float(len(pack.data.rows.values) * K + len(pack.truth) * K * K)
 
+    def label_bounds(self, pack: Pack) -> tuple[int, int]:
+        """The class numbers."""
+        return 0, self.n_classes - 1
+
     def unpack(self, pack: Pack, labels: np.ndarray) -> list[np.ndarray]:
         """Class numbers of each sequence."""
         return np.split(labels, pack.offsets[1:-1])

@@ -160,6 +160,10 @@ class Multiclass(KernelProblem):
         """Each entry of X meets the weights of all classes."""
         return float(len(pack.data.rows.values) * self.n_classes)
 
+    def label_bounds(self, pack: Pack) -> tuple[int, int]:
+        """The class numbers."""
+        return 0, self.n_classes - 1
+
     def unpack(self, pack: Pack, labels: np.ndarray) -> np.ndarray:
         """Class numbers (n,)."""
         return labels

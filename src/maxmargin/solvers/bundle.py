@@ -25,6 +25,9 @@ class Cuts:
     made, and when cuts leave, those know who build on this.
     """
 
+    #: Arrays of a checkpoint that may be larger than those of a fresh run.
+    grows: tuple[str, ...] = ("loss", "gram", "beta", "idle", "number")
+
     def __init__(self, dim: int, N: float):
         self.N = N
         self.planes = [Plane.nothing()]

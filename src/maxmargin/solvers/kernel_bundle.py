@@ -32,6 +32,9 @@ class Point(NamedTuple):
     square: float
     along: np.ndarray
 
+    #: Arrays of a checkpoint that may be larger than those of a fresh run.
+    grows = ("along",)
+
 
 class KernelCuts(Cuts):
     """Cuts that leave after ``idle`` QPs in which their dual was zero."""
@@ -140,6 +143,7 @@ class SparseBundle(KernelCuts):
     """
 
     scratch = ("shard", "_spread")
+    grows = ("loss", "gram", "beta", "idle", "used")
 
     def __init__(self, shard: ScoreShard, N: float, idle: int):
         super().__init__(shard, N, idle, 0)

@@ -33,6 +33,9 @@ IDLE = 50
 class NSlackState(WorkingSets):
     """Working sets, the precision reached, and the examples that rest (shrinking)."""
 
+    #: Arrays of a checkpoint that may be larger than those of a fresh run.
+    grows = ("used",)
+
     eps: float = np.inf
     wake: bool = False
     complete: bool = False

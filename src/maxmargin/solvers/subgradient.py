@@ -56,6 +56,7 @@ class SubgradientState:
     batches: Batches
     t: int = 0
     loss: float = 0.0
+    dual: float = 0.0  # at this w: what is restored must agree with it
     passes: int = 0
     next_look: int = 1
 
@@ -109,7 +110,7 @@ class Subgradient:
                 blend(state.average, state.w, 2.0 / (state.t + 1))
                 state.loss += n_steps * loss
         state.passes += 1
-        value = dual(state.w, state.loss / state.t, task.C)
+        value = state.dual = dual(state.w, state.loss / state.t, task.C)
         if state.passes < state.next_look and not task.last:
             return None, np.inf, value
         state.next_look = int(1.3 * state.passes) + 1

@@ -1,0 +1,123 @@
+"""Resume from checkpoints whose arrays were altered; called by test_altered_checkpoints.
+
+python alter_checkpoints.py FOLDER PROBLEM SOLVER
+
+A line of the output is an array, an alteration and what came of it: "refused", "honest" (a run
+whose certificate is true) or what is wrong.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+import maxmargin as mm
+from maxmargin.errors import CheckpointError
+from maxmargin.io.model import read_container, write_container
+from maxmargin.problems.chain import Chain
+from maxmargin.problems.multiclass import Multiclass
+from maxmargin.shard import Shard
+
+SOLVERS = {
+    "one-slack": mm.OneSlack(cache=3),
+    "line-search": mm.OneSlack(qp="line-search"),
+    "n-slack": mm.NSlack(),
+    "sdm": mm.SDM(),
+    "bcfw": mm.BCFW(),
+    "subgradient": mm.Subgradient(),
+}
+C = 0.5
+
+
+def put(value, dtype=None):
+    return lambda a: np.full_like(a, value) if dtype is None else a.astype(dtype)
+
+
+def one(value):
+    """A single number in the middle."""
+
+    def alter(a):
+        a = a.copy()
+        a.reshape(-1)[a.size // 2 :][:1] = value
+        return a
+
+    return alter
+
+
+#: What is done to an array; those that NumPy cannot do are left out.
+ALTERATIONS = {
+    "all -1": put(-1), "one -1": one(-1), "all 7": put(7), "one 7": one(7),
+    "all 2**30": put(2**30), "one 2**30": one(2**30), "all nan": put(np.nan),
+    "one nan": one(np.nan), "one inf": one(np.inf),
+    "as int64": put(0, np.int64), "as float32": put(0, np.float32), "as bool": put(0, bool),
+    "transposed": lambda a: a.T, "fortran": np.asfortranarray, "flat": np.ravel,
+    "shorter": lambda a: a[:-1], "longer": lambda a: np.concatenate([a, a]),
+    "empty": lambda a: a[:0], "scalar": lambda a: np.zeros((), a.dtype),
+}  # fmt: skip
+
+
+def examples(kind):
+    random = np.random.RandomState(3)
+    if kind == "multiclass":
+        return Multiclass(3), random.randn(15, 4), random.randint(0, 3, 15)
+    if kind == "wide chain":  # planes long enough for Gram matrices that are kept
+        X = [sp.csr_matrix(random.randn(length, 12)) for length in (4, 2, 5, 3, 1)]
+    else:
+        X = [random.randn(length, 3) for length in (4, 2, 5, 3, 1, 2)]
+    return Chain(3), X, [random.randint(0, 3, x.shape[0]) for x in X]
+
+
+def judge(problem, X, Y, result, optimum):
+    """Whether a certificate is true."""
+    shard = Shard(problem, problem.pack(X, Y))
+    labels = shard.new_labels()
+    shard.oracle(result.w, 1, labels, shard.everyone)
+    P = 0.5 * result.w @ result.w + C * shard.collect(result.w, 1, labels)[2].sum()
+    if not abs(P - result.primal) <= 1e-6 * max(P, 1):
+        return f"WRONG: P(w) is {P}, not {result.primal}"
+    if not result.dual <= optimum + 1e-6:
+        return f"WRONG: dual {result.dual} above {optimum}"
+    if result.converged and not result.primal <= optimum + 2e-3 * C * len(X):
+        return f"WRONG: converged at {result.primal}, not at {optimum}"
+    return f"honest {result.status.name}"
+
+
+def main(folder, kind, name):
+    problem, X, Y = examples(kind)
+    path, solver = folder / "run.ck", SOLVERS[name]
+
+    def train(**options):
+        options = {"tol": 1e-3, "max_iter": 300, "C": C, "solver": solver, **options}
+        return mm.train(problem, X, Y, **options)
+
+    optimum = mm.train(problem, X, Y, C=C, solver="one-slack", tol=1e-8).primal
+    train(checkpoint=path, max_iter=4)
+    meta, entries = read_container(path)
+    for number, array in entries.items():
+        for what, alter in ALTERATIONS.items():
+            try:
+                with np.errstate(all="ignore"):
+                    other = alter(array)
+            except (ValueError, OverflowError, TypeError):
+                continue
+            same = other.dtype == array.dtype and other.shape == array.shape
+            if (
+                same
+                and other.flags.f_contiguous == array.flags.f_contiguous
+                and (np.array_equal(other, array))
+            ):
+                continue
+            print(number, what, sep="\t", end="\t", flush=True)
+            write_container(path, meta, entries | {number: other})
+            try:
+                found = judge(problem, X, Y, train(checkpoint=path, resume=True), optimum)
+            except CheckpointError as error:
+                found = f"refused: {error}".replace("\n", " ")
+            except Exception as error:
+                found = f"RAW {error!r}".replace("\n", " ")
+            print(found, flush=True)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), *sys.argv[2:])
