@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 
-@pytest.mark.parametrize("kind", ["multiclass", "chain"])
+@pytest.mark.parametrize("kind", ["multiclass", "wide chain"])
 @pytest.mark.parametrize(
     "solver", ["one-slack", "line-search", "n-slack", "sdm", "bcfw", "subgradient"]
 )
