@@ -1,0 +1,137 @@
+"""The public interface as data: names and signatures, and the options of every command."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from enum import Enum
+from typing import Any
+
+import typer
+from typer.testing import CliRunner
+
+import maxmargin as mm
+
+MODULES = ("datasets", "features", "io", "kernels", "metrics")
+PROGRAMS = (
+    "svm_hmm_learn", "svm_hmm_classify", "svm_multiclass_learn", "svm_multiclass_classify",
+)  # fmt: skip
+#: Users construct these; their methods are between them and the training loop.
+SOLVERS = ("BCFW", "NSlack", "OneSlack", "SDM", "SampledCuts", "Subgradient")
+LETTERS = [*map(chr, range(ord("a"), ord("z") + 1)), *map(chr, range(ord("A"), ord("Y") + 1))]
+
+
+def api() -> dict[str, Any]:
+    """Signatures of all public names, by module and name; of classes also their methods."""
+    found = {"maxmargin": _module(mm)}
+    return found | {f"maxmargin.{name}": _module(getattr(mm, name)) for name in MODULES}
+
+
+def _module(module: Any) -> dict[str, Any]:
+    return {name: _describe(getattr(module, name)) for name in sorted(module.__all__)}
+
+
+def _describe(thing: Any) -> Any:
+    if inspect.ismodule(thing):
+        return "module"
+    if not inspect.isclass(thing):
+        return _signature(thing)
+    found = {"bases": _public_bases(thing), "()": _signature(thing)}
+    return found if thing.__name__ in SOLVERS else found | _members(thing)
+
+
+def _public_bases(cls: type) -> list[str]:
+    """Public classes it is a kind of: what ``isinstance`` and ``except`` rely on."""
+    public = [base for base in cls.__mro__[1:-1] if not base.__name__.startswith("_")]
+    ours = {getattr(mm, name) for name in mm.__all__ if inspect.isclass(getattr(mm, name))}
+    return [b.__name__ for b in public if b in ours or b.__module__ == "builtins"]
+
+
+def _members(cls: type) -> dict[str, Any]:
+    """Public methods and properties that this package defines, inherited ones included."""
+    members: dict[str, Any] = {}
+    for base in reversed(cls.__mro__):
+        if not base.__module__.startswith("maxmargin"):
+            continue
+        for name, value in vars(base).items():
+            if name.startswith("_"):
+                continue
+            value = inspect.unwrap(getattr(value, "__func__", value))
+            if inspect.isfunction(value):
+                members[name] = _signature(value)
+            elif inspect.isdatadescriptor(value):
+                members[name] = "attribute"
+    if issubclass(cls, mm.Status):
+        members |= {member.name: member.value for member in cls}
+    return dict(sorted(members.items()))
+
+
+def _signature(thing: Any) -> list[str]:
+    """Parameters as they are written, without annotations; no list of them for C functions."""
+    try:
+        parameters = inspect.signature(thing).parameters.values()
+    except ValueError:
+        return ["..."]
+    shown, keywords = [], False
+    for p in parameters:
+        if p.kind is p.VAR_POSITIONAL:
+            keywords = True
+        elif p.kind is p.KEYWORD_ONLY and not keywords:
+            shown.append("*")
+            keywords = True
+        # A class as a default is its name, wherever it is defined.
+        text = str(p.replace(annotation=p.empty))
+        shown.append(re.sub(r"<class '(?:\w+\.)*(\w+)'>", r"\1", text))
+    return shown
+
+
+def commands() -> dict[str, Any]:
+    """Arguments and options of every command, and the options that SVM-struct's programs take."""
+    from maxmargin.cli.app import app
+
+    group = typer.main.get_command(app)
+    found: dict[str, Any] = {"maxmargin": _parameters(group)}
+    for name, command in sorted(group.commands.items()):  # type: ignore[attr-defined]
+        found[f"maxmargin {name}"] = _parameters(command)
+    return found | {name: _letters(app, name) for name in PROGRAMS}
+
+
+def _parameters(command: Any) -> list[dict[str, Any]]:
+    return sorted((_parameter(p) for p in command.params), key=lambda p: (p["kind"], p["names"]))
+
+
+def _parameter(p: Any) -> dict[str, Any]:
+    found = {
+        "kind": p.param_type_name,
+        "names": [p.name] if p.param_type_name == "argument" else sorted(p.opts + p.secondary_opts),
+        "required": p.required,
+        "default": None if p.default is None else str(getattr(p.default, "value", p.default)),
+        "several": p.nargs != 1 or bool(getattr(p, "multiple", False)),
+        "flag": bool(getattr(p, "is_flag", False)),
+    }
+    choices = _choices(p)
+    return found | {"choices": choices} if choices else found
+
+
+def _choices(p: Any) -> list[str]:
+    """The values of an enumeration; where typer keeps them depends on its version."""
+    kept = (
+        p.type.__dict__.get("choices", ()) if hasattr(p, "type") else p.type_descriptor.annotation
+    )
+    if inspect.isclass(kept) and not issubclass(kept, Enum):
+        return []
+    members = kept if inspect.isclass(kept) or isinstance(kept, list | tuple) else ()
+    return [str(getattr(member, "value", member)) for member in members]
+
+
+def _letters(app: Any, program: str) -> list[str]:
+    """Options a program knows: without its value each is refused, but not as unknown."""
+
+    def answer(option: str) -> str:
+        return CliRunner().invoke(app, [program, option]).output.replace(option, "OPTION")
+
+    candidates = [f"-{letter}" for letter in (*LETTERS, "#", "?")]
+    candidates += [f"--{letter}" for letter in LETTERS]
+    return [
+        option for option in candidates if answer(option) != answer("-" + "Z" * (len(option) - 1))
+    ]
