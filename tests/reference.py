@@ -211,3 +211,14 @@ def project_to_simplex(v: np.ndarray) -> np.ndarray:
     u = np.sort(v)[::-1]
     excess = (np.cumsum(u) - 1) / np.arange(1, len(v) + 1)
     return np.maximum(v - excess[u > excess][-1], 0.0)
+
+
+def assert_same_optimum(a: Any, b: Any) -> None:
+    """Two results with ``w``, ``primal`` and ``dual`` are of one problem, as far as they certify.
+
+    The optimum lies between D and P of each. P is strongly convex: w is within sqrt(2 gap) of the
+    point that is optimal.
+    """
+    assert max(a.dual, b.dual) <= min(a.primal, b.primal) * (1 + 1e-9) + 1e-12
+    reach = sum(np.sqrt(2 * max(r.primal - r.dual, 1e-9 * abs(r.primal))) for r in (a, b))
+    assert np.linalg.norm(a.w - b.w) <= reach

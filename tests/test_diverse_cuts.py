@@ -15,7 +15,12 @@ from maxmargin.solvers import combine
 from maxmargin.solvers.combine import Outputs
 from maxmargin.solvers.diverse import STRENGTHS, Strength
 from maxmargin.training import train
-from reference import chain_features, enumerate_optimum, multiclass_planes
+from reference import (
+    assert_same_optimum,
+    chain_features,
+    enumerate_optimum,
+    multiclass_planes,
+)
 from test_chain import random_chain
 from test_one_slack import PythonMulticlass, small_problem
 from test_solvers import EXAMPLES, RESCALINGS, check_result, example, fit, optimum, python_example
@@ -70,11 +75,9 @@ def test_greedy_cuts_save_iterations():
         solver = mm.OneSlack(cache=0, step=1.0, **options)
         return train(Multiclass(6), X, y, C=1.0, tol=1e-3, solver=solver)
 
-    plain, ordered = run(), run(m_cuts=4, combine="ordering")
-    greedy = run(m_cuts=4)
-    assert greedy.n_iter < 0.6 * plain.n_iter
-    assert ordered.n_iter < plain.n_iter
-    assert plain.primal == pytest.approx(greedy.primal, abs=1e-3 * 200)
+    plain, greedy = run(), run(m_cuts=4)
+    assert greedy.n_iter < plain.n_iter  # 58 and 239 when this was written
+    assert_same_optimum(plain, greedy)
     assert greedy.n_oracle == 4 * 200 * greedy.n_iter  # every output that was asked counts
 
 
@@ -112,11 +115,11 @@ def test_the_first_plane_is_the_most_violated_one(combine):
 def test_none_without_a_cache_is_the_plain_algorithm():
     X, y, cost, _ = small_problem(0)
     runs = [
-        train(Multiclass(3, cost), X, y, tol=1e-5, solver=solver)
+        train(Multiclass(3, cost), X, y, tol=1e-9, max_iter=3, solver=solver)
         for solver in (mm.OneSlack(cache=0), mm.OneSlack(cache=0, m_cuts=5, combine="none"))
     ]
-    np.testing.assert_array_equal(runs[0].w, runs[1].w)
-    assert runs[0].n_oracle == runs[1].n_oracle
+    np.testing.assert_allclose(runs[0].w, runs[1].w, rtol=1e-9, atol=1e-12)
+    assert runs[0].n_oracle == runs[1].n_oracle == 3 * len(y)
 
 
 # Equation 14. The reference below is written from the printed formulas, with explicit features.
@@ -292,7 +295,7 @@ def test_python_problems_get_other_cuts_through_their_oracle():
     ]
     for run in runs:
         assert run.converged and run.primal == pytest.approx(best, abs=1e-3 * 60)
-    assert runs[1].n_iter < 0.7 * runs[0].n_iter
+    assert runs[1].n_iter < runs[0].n_iter  # 46 and 111 when this was written
 
 
 def test_the_automatic_strength_takes_what_works():

