@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-cluster lint types bench docs clean
+.PHONY: demo test test-cluster test-machines test-pythons test-lowest lint types bench docs clean
 
 demo: .venv/base
 	$(BIN)/maxmargin demo
@@ -13,6 +13,19 @@ test: lint types
 # Several Ray nodes on this machine, which lose workers and nodes while they train.
 test-cluster: .venv/test
 	$(BIN)/pytest -m cluster tests/test_ray_cluster.py
+
+# As other processors would: other kernels of OpenBLAS, other instructions, other hash seeds.
+# SHORT=1 runs two variants only.
+test-machines: .venv/test
+	$(BIN)/python tools/test_machines.py $(if $(SHORT),--short)
+
+# Every supported Python that is installed; SHORT=1: the newest one, and few tests.
+test-pythons: .venv/test
+	$(BIN)/python tools/test_pythons.py $(if $(SHORT),--short)
+
+# The lowest versions that pyproject.toml allows.
+test-lowest: .venv/test
+	$(BIN)/python tools/test_pythons.py --lowest
 
 lint: .venv/test
 	$(BIN)/ruff format --check .
@@ -43,5 +56,5 @@ docs: .venv/docs
 	touch $@
 
 clean:
-	rm -rf .venv .pytest_cache .ruff_cache .hypothesis site docs/gallery
+	rm -rf .venv .venv-* .pytest_cache .ruff_cache .hypothesis site docs/gallery
 	find src tests -name __pycache__ -prune -exec rm -rf {} +

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from enum import Enum
+from string import ascii_lowercase
 from typing import Any
 
 import typer
@@ -18,7 +19,6 @@ PROGRAMS = (
 )  # fmt: skip
 #: Users construct these; their methods are between them and the training loop.
 SOLVERS = ("BCFW", "NSlack", "OneSlack", "SDM", "SampledCuts", "Subgradient")
-LETTERS = [*map(chr, range(ord("a"), ord("z") + 1)), *map(chr, range(ord("A"), ord("Y") + 1))]
 
 
 def api() -> dict[str, Any]:
@@ -36,6 +36,8 @@ def _describe(thing: Any) -> Any:
         return "module"
     if not inspect.isclass(thing):
         return _signature(thing)
+    if issubclass(thing, Enum):
+        return [member.name for member in thing]
     found = {"bases": _public_bases(thing), "()": _signature(thing)}
     return found if thing.__name__ in SOLVERS else found | _members(thing)
 
@@ -61,8 +63,6 @@ def _members(cls: type) -> dict[str, Any]:
                 members[name] = _signature(value)
             elif inspect.isdatadescriptor(value):
                 members[name] = "attribute"
-    if issubclass(cls, mm.Status):
-        members |= {member.name: member.value for member in cls}
     return dict(sorted(members.items()))
 
 
@@ -130,8 +130,7 @@ def _letters(app: Any, program: str) -> list[str]:
     def answer(option: str) -> str:
         return CliRunner().invoke(app, [program, option]).output.replace(option, "OPTION")
 
-    candidates = [f"-{letter}" for letter in (*LETTERS, "#", "?")]
-    candidates += [f"--{letter}" for letter in LETTERS]
-    return [
-        option for option in candidates if answer(option) != answer("-" + "Z" * (len(option) - 1))
-    ]
+    unknown = {dashes: answer(f"{dashes}Z") for dashes in ("-", "--")}
+    candidates = [("-", letter) for letter in (*ascii_lowercase, "#", "?")]
+    candidates += [("--", letter) for letter in ascii_lowercase]
+    return [dashes + c for dashes, c in candidates if answer(dashes + c) != unknown[dashes]]

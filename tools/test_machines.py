@@ -1,0 +1,131 @@
+"""Run the sensitive part of the tests as other processors, compilers and hash seeds would.
+
+    python tools/test_machines.py            all variants
+    python tools/test_machines.py --short    two of them, for every change
+
+Rounding depends on the kernels that OpenBLAS picks for a processor and on the instructions that
+numba may use, and the order of sets on the hash seed. What the tests assert must not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parent.parent
+
+#: Tests whose results depend on rounding, and those that compare runs with each other.
+SENSITIVE = [
+    "test_one_slack.py", "test_sdm.py", "test_solvers.py", "test_diverse_cuts.py",
+    "test_python_problem.py", "test_theory.py", "test_warm.py", "test_estimators.py",
+    "test_chain_estimator.py", "test_kernels.py", "test_sampled_cuts.py", "test_threads.py",
+    "test_checkpoint.py", "frozen", "test_docs.py",
+]  # fmt: skip
+
+#: Of these a variant of numba compiles everything anew, so that they are few.
+COMPILED = ["test_one_slack.py", "test_sdm.py", "test_viterbi.py", "frozen"]
+
+#: What depends on the order of sets and dicts.
+HASHED = ["test_chain_estimator.py", "test_features.py", "test_save_load.py", "frozen"]
+
+#: Run with ``--short``: what has differed between processors before.
+BRIEF = ["test_one_slack.py", "test_sdm.py", "test_estimators.py", "frozen"]
+
+
+class Variant(NamedTuple):
+    """Environment variables, and what is run with them."""
+
+    name: str
+    environment: dict[str, str]
+    tests: list[str]
+    fresh: bool = False  # compiled code of its own
+
+
+def blas(core: str, tests: list[str] = SENSITIVE) -> Variant:
+    """OpenBLAS as it is on a processor of this kind."""
+    return Variant(f"OpenBLAS for {core}", {"OPENBLAS_CORETYPE": core}, tests)
+
+
+def without(feature: str) -> Variant:
+    """Numba without an extension of the instruction set, and those that need it."""
+    gone = {"fma": "-fma,-fma4", "avx2": "-avx2,-fma,-avx512f"}[feature]
+    return Variant(
+        f"numba without {feature}",
+        {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": f"+sse4.2,+avx,{gone}"},
+        COMPILED,
+        fresh=True,
+    )
+
+
+def all_variants() -> list[Variant]:
+    """Every variant that this processor can run; says which one it cannot."""
+    cores = ["Nehalem", "Haswell", "Zen"]
+    if has("avx512f"):
+        cores.append("SkylakeX")
+    else:
+        print("skipped: OpenBLAS for SkylakeX, this processor has no AVX-512", flush=True)
+    return [
+        *map(blas, cores),
+        Variant("numba for any processor", {"NUMBA_CPU_NAME": "generic"}, COMPILED, fresh=True),
+        without("fma"),
+        without("avx2"),
+        *(Variant(f"hash seed {k}", {"PYTHONHASHSEED": k}, HASHED) for k in ("1", "4242")),
+    ]
+
+
+def short_variants() -> list[Variant]:
+    """Haswell, which most processors resemble, and another order of sets."""
+    return [
+        blas("Haswell", BRIEF),
+        Variant("hash seed 1", {"PYTHONHASHSEED": "1"}, ["test_save_load.py", "frozen"]),
+    ]
+
+
+def has(flag: str) -> bool:
+    """Whether the processor has an extension; only Linux tells."""
+    try:
+        return flag in Path("/proc/cpuinfo").read_text().split()
+    except OSError:
+        return False
+
+
+def run(variant: Variant) -> bool:
+    """Whether the tests pass in the variant."""
+    print(f"--- {variant.name}", flush=True)
+    begin = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        environment = os.environ | variant.environment
+        if variant.fresh:
+            environment["NUMBA_CACHE_DIR"] = folder
+        command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "--dist", "loadfile"]
+        paths = [str(ROOT / "tests" / name) for name in variant.tests]
+        code = subprocess.run([*command, *paths], cwd=ROOT, env=environment).returncode
+    passed = "passed" if code == 0 else "FAILED"
+    print(f"--- {variant.name}: {passed} in {time.monotonic() - begin:.0f} s", flush=True)
+    return code == 0
+
+
+def main() -> int:
+    """Run the variants; the exit code is 1 if one of them failed."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--short", action="store_true", help="two variants only")
+    parser.add_argument("--list", action="store_true", help="say what would be run")
+    options = parser.parse_args()
+    variants = short_variants() if options.short else all_variants()
+    if options.list:
+        for variant in variants:
+            print(f"{variant.name}: {variant.environment} {' '.join(variant.tests)}")
+        return 0
+    failed = [variant.name for variant in variants if not run(variant)]
+    print(f"failed: {', '.join(failed)}" if failed else f"all {len(variants)} variants passed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

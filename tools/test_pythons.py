@@ -1,0 +1,106 @@
+"""Run the tests with other Pythons and other versions of the dependencies.
+
+    python tools/test_pythons.py             every Python that the package supports and that is here
+    python tools/test_pythons.py --short     the newest of them, and few tests
+    python tools/test_pythons.py --lowest    the oldest Python, with the lowest allowed versions
+
+Each has its own environment, .venv-3.13 or .venv-lowest, which is made when it is first needed and
+brought up to date when pyproject.toml has changed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from shutil import which
+
+ROOT = Path(__file__).parent.parent
+PYENV = Path.home() / ".pyenv" / "versions"
+
+#: Run with ``--short``: what depends on the versions of scikit-learn, SciPy and typer.
+BRIEF = ["test_estimators.py", "test_cli.py", "test_one_slack.py", "frozen"]
+
+#: Run with ``--lowest``: all that calls the dependencies, and not what only they could break.
+LOWEST = [*BRIEF, "test_chain_estimator.py", "test_cfg_estimator.py", "test_kernels.py",
+          "test_sampled_cuts.py", "test_save_load.py", "test_cli_chain.py"]  # fmt: skip
+
+
+def project() -> dict:
+    """The section ``project`` of pyproject.toml."""
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf8"))["project"]
+
+
+def supported() -> list[str]:
+    """The minor versions that ``requires-python`` allows, such as "3.11", oldest first."""
+    first, end = re.findall(r"3\.(\d+)", project()["requires-python"])
+    return [f"3.{minor}" for minor in range(int(first), int(end))]
+
+
+def find_python(version: str) -> str | None:
+    """An interpreter of this minor version: pyenv's newest, or the one on the path."""
+    places = PYENV.glob(f"{version}.*/bin/python") if PYENV.is_dir() else ()
+    found = sorted(places, key=lambda path: int(path.parts[-3].split(".")[2]))
+    if found:
+        return str(found[-1])
+    python = which(f"python{version}")
+    works = python and subprocess.run([python, "--version"], capture_output=True).returncode == 0
+    return python if works else None
+
+
+def lowest_versions() -> list[str]:
+    """The lower bounds of the dependencies as pins."""
+    bounds = [re.match(r"([\w-]+)>=([\w.]+)", item) for item in project()["dependencies"]]
+    return [f"{bound[1]}=={bound[2]}" for bound in bounds if bound]
+
+
+def environment(name: str, python: str, pins: list[str]) -> Path:
+    """The interpreter of the environment ``.venv-NAME``, with the package and its tests' needs."""
+    folder = ROOT / f".venv-{name}"
+    inside, done = folder / "bin" / "python", folder / "test"
+    if done.exists() and done.stat().st_mtime >= (ROOT / "pyproject.toml").stat().st_mtime:
+        return inside
+    print(f"--- making {folder.name} with {python}", flush=True)
+    subprocess.run([python, "-m", "venv", str(folder)], check=True)
+    install = [str(inside), "-m", "pip", "install", "-q", "-e", f"{ROOT}[test,bench]", *pins]
+    subprocess.run(install, check=True)
+    done.touch()
+    return inside
+
+
+def run(name: str, python: Path, tests: list[str]) -> bool:
+    """Whether the tests pass; all of them if none are named."""
+    print(f"--- {name}", flush=True)
+    paths = [str(ROOT / "tests" / test) for test in tests]
+    command = [str(python), "-m", "pytest", "-q", "-n", "2", "--dist", "loadfile", *paths]
+    return subprocess.run(command, cwd=ROOT).returncode == 0
+
+
+def main() -> int:
+    """Run what the options say; the exit code is 1 if something failed."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--short", action="store_true", help="the newest Python, and few tests")
+    parser.add_argument("--lowest", action="store_true", help="the lowest allowed versions")
+    options = parser.parse_args()
+    pythons = {version: find_python(version) for version in supported()}
+    for version in [version for version, python in pythons.items() if python is None]:
+        print(f"skipped: Python {version} is not installed", flush=True)
+    here = {version: python for version, python in pythons.items() if python is not None}
+    if not here:
+        print("no Python that the package supports is installed")
+        return 1
+    if options.lowest:
+        oldest = environment("lowest", next(iter(here.values())), lowest_versions())
+        return 0 if run("lowest versions", oldest, LOWEST) else 1
+    chosen = list(here)[-1:] if options.short else list(here)
+    tests = BRIEF if options.short else []
+    failed = [v for v in chosen if not run(v, environment(v, here[v], []), tests)]
+    print(f"failed: Python {', '.join(failed)}" if failed else f"passed: {', '.join(chosen)}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
