@@ -71,11 +71,11 @@ def environment(name: str, python: str, pins: list[str]) -> Path:
     return inside
 
 
-def run(name: str, python: Path, tests: list[str]) -> bool:
-    """Whether the tests pass; all of them if none are named."""
+def run(name: str, python: Path, tests: list[str], *more: str) -> bool:
+    """Whether the tests pass, all of them if none are named; ``more`` are options of pytest."""
     print(f"--- {name}", flush=True)
     paths = [str(ROOT / "tests" / test) for test in tests]
-    command = [str(python), "-m", "pytest", "-q", "-n", "2", "--dist", "loadfile", *paths]
+    command = [str(python), "-m", "pytest", "-q", "-n", "2", "--dist", "loadfile", *more, *paths]
     return subprocess.run(command, cwd=ROOT).returncode == 0
 
 
@@ -94,7 +94,8 @@ def main() -> int:
         return 1
     if options.lowest:
         oldest = environment("lowest", next(iter(here.values())), lowest_versions())
-        return 0 if run("lowest versions", oldest, LOWEST) else 1
+        # Old packages call what newer ones have deprecated: that is not for us to change.
+        return 0 if run("lowest versions", oldest, LOWEST, "-W", "default") else 1
     chosen = list(here)[-1:] if options.short else list(here)
     tests = BRIEF if options.short else []
     failed = [v for v in chosen if not run(v, environment(v, here[v], []), tests)]

@@ -17,6 +17,8 @@ def weigh_classes(
     """
     if isinstance(class_weight, dict):
         return np.array([class_weight.get(label, 1.0) for label in labels], np.float64)
-    return compute_class_weight(
-        class_weight, classes=np.arange(len(labels)), y=codes, sample_weight=weight
-    )
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        # As in scikit-learn, which takes weights here from version 1.7 on only.
+        counts = np.bincount(codes, weight, len(labels))
+        return counts.sum() / (len(labels) * counts)
+    return compute_class_weight(class_weight, classes=np.arange(len(labels)), y=codes)
