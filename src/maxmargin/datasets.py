@@ -6,9 +6,39 @@ from typing import Any
 
 import numpy as np
 
-from .sentences import make_conll, write_conll
+from .sentences import make_conll, make_trees, write_conll
 
-__all__ = ["load_digits_split", "make_conll", "make_multiclass", "write_conll"]
+__all__ = [
+    "KEYPAD",
+    "load_digits_split",
+    "make_codes",
+    "make_conll",
+    "make_multiclass",
+    "make_trees",
+    "write_conll",
+]
+
+#: Rows of the keys of a telephone.
+_KEYS = ("123", "456", "789", " 0")
+
+#: Scikit-learn's first digits are for training codes, the others for test codes.
+_TRAINING_IMAGES = 1000
+
+
+def _neighbours() -> dict[int, tuple[int, ...]]:
+    place = {
+        int(key): (r, c) for r, row in enumerate(_KEYS) for c, key in enumerate(row) if key != " "
+    }
+    return {
+        key: tuple(
+            other for other, (r, c) in sorted(place.items()) if abs(r - row) + abs(c - column) == 1
+        )
+        for key, (row, column) in sorted(place.items())
+    }
+
+
+#: The keys above, below, left and right of each key of a telephone.
+KEYPAD: dict[int, tuple[int, ...]] = _neighbours()
 
 
 def load_digits_split() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -33,6 +63,65 @@ def load_digits_split() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
     split: Any = train_test_split(X / 16, y, test_size=450, random_state=0, stratify=y)
     X_train, X_test, y_train, y_test = split
     return X_train, X_test, y_train, y_test
+
+
+def make_codes(
+    n_train: int = 300, n_test: int = 500, length: int = 8, seed: int = 0
+) -> tuple[list[np.ndarray], list[np.ndarray], list[list[int]], list[list[int]]]:
+    """Codes of handwritten digits, traced on the keypad of a telephone.
+
+    A finger goes from each key to one above, below, left or right of it (see ``KEYPAD``), so 2 is
+    followed by 1, 3 or 5. Each digit is an image of 8 x 8 pixels drawn from scikit-learn's 1797
+    handwritten digits. Training codes use the first 1000 images and test codes the other 797; an
+    image may be in several codes.
+
+    Parameters
+    ----------
+    n_train, n_test : int
+        Number of codes.
+    length : int
+        Digits of a code.
+    seed : int
+
+    Returns
+    -------
+    X_train, X_test : lists of float64 arrays (length, 64)
+        Pixels of each digit, from 0 (paper) to 1 (ink).
+    Y_train, Y_test : lists of lists of int
+        The digits.
+
+    Examples
+    --------
+    >>> X_train, X_test, Y_train, Y_test = make_codes()
+    >>> len(X_train), len(X_test), X_train[0].shape
+    (300, 500, (8, 64))
+    >>> Y_train[0]
+    [8, 7, 4, 1, 2, 1, 4, 1]
+    """
+    from sklearn.datasets import load_digits
+
+    images, digits = load_digits(return_X_y=True)
+    images = images / 16
+    random = np.random.default_rng(seed)
+    cut = _TRAINING_IMAGES
+    X_train, Y_train = _draw_codes(images[:cut], digits[:cut], n_train, length, random)
+    X_test, Y_test = _draw_codes(images[cut:], digits[cut:], n_test, length, random)
+    return X_train, X_test, Y_train, Y_test
+
+
+def _draw_codes(
+    images: np.ndarray, digits: np.ndarray, n: int, length: int, random: np.random.Generator
+) -> tuple[list[np.ndarray], list[list[int]]]:
+    """Codes whose digits look like some of these images."""
+    of_digit = [np.flatnonzero(digits == digit) for digit in range(10)]
+    X, Y = [], []
+    for _ in range(n):
+        code = [int(random.integers(10))]
+        while len(code) < length:
+            code.append(int(random.choice(KEYPAD[code[-1]])))
+        X.append(images[[random.choice(of_digit[digit]) for digit in code]])
+        Y.append(code)
+    return X, Y
 
 
 def make_multiclass(

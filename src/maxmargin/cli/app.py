@@ -52,13 +52,14 @@ def options(
 @app.command()
 def demo(
     out: Annotated[
-        Path, typer.Option("--out", "-o", help="Where the picture of the convergence goes.")
-    ] = Path("maxmargin-demo.png"),
-    report: Annotated[Path, typer.Option(help="Where the report goes.")] = Path(
+        Path | None,
+        typer.Option("--out", "-o", help="Draw the convergence in this picture as well."),
+    ] = None,
+    report: Annotated[Path, typer.Option(help="Where the page goes.")] = Path(
         "maxmargin-demo.html"
     ),
 ) -> None:
-    """Train on handwritten digits, explain the result, and draw a picture and a report of it."""
+    """Show why structure matters: read codes, tag words and parse sentences, and write a page."""
     from .demo import run
 
     run(out, report)

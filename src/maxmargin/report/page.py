@@ -15,22 +15,37 @@ from .. import __version__
 from ..errors import MaxMarginError
 from .charts import Chart, draw, require_bokeh
 
-__all__ = ["Page", "check_page", "escape", "table"]
+__all__ = ["Page", "check_name", "check_page", "escape", "table"]
+
+
+def check_name(path: str | Path) -> None:
+    """Refuse a name that does not end in .html."""
+    if Path(path).suffix.lower() not in (".html", ".htm"):
+        raise MaxMarginError(f"{path}: a report is a .html file")
 
 
 def check_page(path: str | Path) -> None:
     """Refuse a name that does not end in .html, and say so if bokeh is missing."""
-    if Path(path).suffix.lower() not in (".html", ".htm"):
-        raise MaxMarginError(f"{path}: a report is a .html file")
+    check_name(path)
     require_bokeh()
 
 
 class Page:
-    """A report while it is made: sections are added one after the other, then it is written."""
+    """A report while it is made: sections are added one after the other, then it is written.
 
-    def __init__(self, title: str, lead: str):
+    Parameters
+    ----------
+    title : str
+    lead : str
+        HTML below the title.
+    style : str
+        CSS after that of all pages.
+    """
+
+    def __init__(self, title: str, lead: str, style: str = ""):
         self.title = title
         self.lead = lead
+        self.style = style
         self._parts: list[str] = []
         self._names: list[tuple[str, str]] = []
         self._figures: dict[str, Any] = {}
@@ -82,7 +97,7 @@ class Page:
             '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
             '<meta name="color-scheme" content="light dark">\n<link rel="icon" href="data:,">\n'
-            f"<title>{escape(self.title)}</title>\n<style>\n{_read('page.css')}</style>\n"
+            f"<title>{escape(self.title)}</title>\n<style>\n{_read('page.css')}{self.style}</style>\n"
             f"{script}</head>\n<body>\n"
             f"<header><h1>{escape(self.title)}</h1>{self.lead}<nav>{contents}</nav></header>\n"
             f"<main>{body}</main>\n"

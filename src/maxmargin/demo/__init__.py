@@ -1,0 +1,1 @@
+"""What ``maxmargin demo`` shows: codes, words and trees, each part alone and all parts together."""

@@ -1,0 +1,205 @@
+"""The page of the demo: digits with what was read, words in colour, trees, and the certificates."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from ..datasets import KEYPAD
+from ..report.certificate import certificate
+from ..report.page import Page, escape, table
+from ..report.tree_svg import draw_svg
+from .pictures import favoured_pairs, image_address, keypad_svg
+from .tasks import Codes, Sentences, figures, whole_right
+
+#: Test codes and test sentences that are shown: the first ones, whatever became of them.
+CODES, SENTENCES = 12, 8
+
+#: What the tags stand for; their places are those of the colours.
+TAGS = {
+    "NN": "noun", "VBD": "verb", "DT": "determiner", "JJ": "adjective", "IN": "preposition",
+    "NNP": "name", "WDT": "that",
+}  # fmt: skip
+
+EXAMPLE = """\
+import numpy as np, maxmargin as mm
+
+X_train, X_test, Y_train, Y_test = mm.datasets.make_codes()
+chain = mm.ChainSVC(C=0.1).fit(X_train, Y_train)
+print(np.mean([found == code for found, code in zip(chain.predict(X_test), Y_test)]))
+print(chain.result_)"""
+
+
+def write_page(path: str | Path, codes: Codes, sentences: Sentences) -> None:
+    """Write the page as one HTML file that loads nothing."""
+    demo_page(codes, sentences).write(path)
+
+
+def demo_page(codes: Codes, sentences: Sentences) -> Page:
+    """The page, not yet written."""
+    lead = (
+        '<p class="lead">A digit is easier to read when its neighbours are read with it, and a '
+        "word when its sentence is. A structural SVM learns to predict all parts of an output "
+        "together.</p>"
+    )
+    style = files("maxmargin.demo").joinpath("page.css").read_text(encoding="utf-8")
+    page = Page("Why structure matters", lead, style)
+    page.section("The figures", _cards(codes, sentences), _figures(codes, sentences))
+    page.section("Codes on a keypad", _codes_intro(codes), _keypad(codes), _code_cards(codes))
+    page.section("Words in colour", _words(sentences))
+    page.section("Trees", _trees(sentences))
+    page.section("The certificate", _certificates(codes, sentences))
+    page.section("The same in Python", f"<pre><code>{escape(EXAMPLE)}</code></pre>")
+    return page
+
+
+def _cards(codes: Codes, sentences: Sentences) -> str:
+    tags = sentences.tags
+    pairs = [
+        ("whole codes right, each digit alone", whole_right(codes.truth, codes.alone)),
+        ("whole codes right, read as a chain", whole_right(codes.truth, codes.chain)),
+        ("whole sentences right, each word alone", whole_right(tags, sentences.alone)),
+        ("whole sentences right, tagged as a chain", whole_right(tags, sentences.chain)),
+    ]
+    cards = (f'<div class="card"><b>{n:.1f} %</b><span>{name}</span></div>' for name, n in pairs)
+    return f'<div class="cards">{"".join(cards)}</div>'
+
+
+def _figures(codes: Codes, sentences: Sentences) -> str:
+    head = ["right on test data", "each part alone", "as a chain", "as a tree"]
+    words = (
+        "Each part alone: scikit-learn's LinearSVC. As a chain: ChainSVC. As a tree: CFGSVC. "
+        "All of them see the same pixels, or the same words, and nothing else. "
+        f"{codes.n_train:,} codes and {sentences.n_train:,} sentences are for training, other "
+        f"{len(codes.truth):,} and {len(sentences.truth):,} for the test."
+    )
+    rows = figures(codes, sentences)
+    return table(head, rows, [False, True, True, True]) + f'<p class="small muted">{words}</p>'
+
+
+def _codes_intro(codes: Codes) -> str:
+    return (
+        "<p>Each code is traced on the keypad of a telephone: the next digit is above, below, left "
+        "or right of the one before. The images are scikit-learn's handwritten digits of 8 x 8 "
+        "pixels; those of the test codes are in no training code. The model is not told about the "
+        "keypad. It has a weight for each pair of digits, and learns them together with those of "
+        "the pixels.</p>"
+    )
+
+
+def _keypad(codes: Codes) -> str:
+    pairs = favoured_pairs(codes.model.transition_)
+    near = sum(b in KEYPAD[a] for a, b in pairs)
+    total = sum(map(len, KEYPAD.values()))
+    words = (
+        f"What it has learnt: {len(pairs)} of the 100 pairs have a weight above 0, and {near} of "
+        f"these are among the {total} pairs of neighbours on a keypad. The wider the line, the "
+        "larger the weight; a dashed line would join keys that are not neighbours."
+    )
+    drawn = keypad_svg(codes.model.transition_)
+    return f'<figure class="learnt">{drawn}<figcaption>{words}</figcaption></figure>'
+
+
+def _code_cards(codes: Codes) -> str:
+    wrong = '<span class="read wrong">7</span>'
+    cards = [
+        f'<div class="code">{_code_row("", _images(codes, i))}'
+        f"{_code_row('alone', _reading(codes.alone[i], codes.truth[i]))}"
+        f"{_code_row('chain', _reading(codes.chain[i], codes.truth[i]))}</div>"
+        for i in range(min(CODES, len(codes.truth)))
+    ]
+    return (
+        f"<p>The first {len(cards)} test codes. An error looks like this: {wrong}</p>"
+        f'<div class="codes">{"".join(cards)}</div>'
+    )
+
+
+def _code_row(name: str, cells: list[str]) -> str:
+    return f'<div class="row"><small>{name}</small>{"".join(cells)}</div>'
+
+
+def _images(codes: Codes, i: int) -> list[str]:
+    pairs = zip(codes.images[i], codes.truth[i], strict=True)
+    return [f'<img alt="{digit}" src="{image_address(image)}">' for image, digit in pairs]
+
+
+def _reading(found: list[int], truth: list[int]) -> list[str]:
+    return [
+        f'<span class="read{"" if a == b else " wrong"}">{a}</span>'
+        for a, b in zip(found, truth, strict=True)
+    ]
+
+
+def _words(sentences: Sentences) -> str:
+    legend = "".join(
+        f'<span class="word">{_tagged(name, tag)}</span>' for tag, name in TAGS.items()
+    )
+    shown = []
+    for i in range(min(SENTENCES, len(sentences.truth))):
+        parts = zip(sentences.truth[i].pos(), sentences.chain[i], sentences.alone[i], strict=True)
+        shown.append(f'<p class="words">{"".join(_word(*part) for part in parts)}</p>')
+    return (
+        "<p>Generated sentences in which “saw”, “cut”, “felt”, “cast” and “set” are nouns or "
+        "verbs, and some nouns are invented. Every model knows a word by its letters only: what "
+        "stands next to it is known to the chain alone, by the weights of pairs of tags.</p>"
+        f'<p class="words legend">{legend}</p><p>The first {len(shown)} test sentences, coloured '
+        "by the chain. Below a word stands the tag that it gets alone, where that is wrong; a "
+        "box is an error of the chain.</p>" + "".join(shown)
+    )  # fmt: skip
+
+
+def _word(pair: tuple[str, str], chain: str, alone: str) -> str:
+    word, truth = pair
+    note = f'<small class="wrong">{escape(alone)}</small>' if alone != truth else ""
+    kind = "word" if chain == truth else "word error"
+    return f'<span class="{kind}">{_tagged(word, chain)}{note}</span>'
+
+
+def _tagged(word: str, tag: str) -> str:
+    color = list(TAGS).index(tag)
+    return f'<b style="--k:var(--c{color})" title="{escape(tag)}">{escape(word)}</b>'
+
+
+def _trees(sentences: Sentences) -> str:
+    right = shown_sentence(sentences)
+    parts = [
+        "<p>The parser reads its grammar from the training trees. It knows that a sentence has a "
+        "verb, which a chain does not, and so it also tags words better. A sentence that words "
+        "alone get wrong:</p>",
+        f'<div class="scroll">{draw_svg(sentences.parsed[right])}</div>',
+    ]
+    wrong = next((i for i, tree in enumerate(sentences.parsed) if tree != sentences.truth[i]), None)
+    if wrong is not None:
+        drawn = draw_svg(sentences.parsed[wrong], sentences.truth[wrong])
+        parts.append(
+            "<p>The first test sentence whose tree is wrong; a constituent that the true tree does "
+            "not have stands out, or else one is missing:</p>"
+            f'<div class="scroll">{drawn}</div><p class="small muted">The true tree: '
+            f"<code>{escape(str(sentences.truth[wrong]))}</code></p>"
+        )
+    return "".join(parts)
+
+
+def shown_sentence(sentences: Sentences) -> int:
+    """The first parsed sentence of 7 to 9 words that tags of single words get wrong."""
+    found = (
+        i
+        for i, tree in enumerate(sentences.truth)
+        if 7 <= len(tree.leaves()) <= 9
+        and sentences.alone[i] != tree.tags()
+        and sentences.parsed[i] == tree
+    )
+    return next(found, 0)
+
+
+def _certificates(codes: Codes, sentences: Sentences) -> str:
+    models: list[tuple[str, Any]] = [
+        ("codes", codes.model), ("tags", sentences.tagger), ("trees", sentences.parser),
+    ]  # fmt: skip
+    rows = [[name, escape(certificate(model.result_))] for name, model in models]
+    words = (
+        "<p>Training minimises one convex function of the weights. Its dual proves how low that "
+        "function can be, so each model says how far from the best it can be at most.</p>"
+    )
+    return words + table(["", ""], rows, [False, False])
