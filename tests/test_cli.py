@@ -397,7 +397,20 @@ def test_demo(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     outcome = run("demo")
     assert outcome.exit_code == 0, outcome.output
-    assert (tmp_path / "maxmargin-demo.png").read_bytes().startswith(b"\x89PNG")
-    for words in ("test accuracy", "Converged: no weights", "maxmargin-demo.png", "LinearSVC"):
+    page = (tmp_path / "maxmargin-demo.html").read_text(encoding="utf8")
+    assert "Why structure matters" in page
+    assert not list(tmp_path.glob("*.png"))
+    for words in ("LinearSVC", "whole codes", "Converged: no weights", "maxmargin-demo.html"):
         assert words in outcome.stdout
     assert outcome.stdout.count("maxmargin train") == 1
+
+
+def test_demo_checks_its_files_first(tmp_path):
+    for option, name, words in (
+        ("--report", "page.txt", "a report is a .html file"),
+        ("--report", "no/page.html", "cannot write"),
+        ("--out", "picture.xyz", "picture.xyz"),
+    ):
+        outcome = run("demo", option, tmp_path / name)
+        assert outcome.exit_code == 1 and words in outcome.output, outcome.output
+        assert "Codes" not in outcome.stdout

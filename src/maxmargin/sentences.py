@@ -166,7 +166,9 @@ def make_trees(n: int = 300, seed: int = 0) -> list[Tree]:
 
     Examples
     --------
-    >>> print(make_trees(1, seed=4)[0])
+    >>> trees = make_trees(2)
+    >>> [(tree.label, [part.label for part in tree.children]) for tree in trees]
+    [('S', ['NP', 'VP']), ('S', ['NP', 'VP'])]
     """
     random = np.random.default_rng(seed)
     return [Tree("S", [_noun_tree(random), _verb_tree(random)]) for _ in range(n)]

@@ -16,7 +16,7 @@ from .guard import check_output
 from .show import Console
 
 NEXT = """\
-maxmargin train chain train.txt -o tagger.mm --template chunking --report tagger.html
+maxmargin train chain train.txt -o tagger.mm --report tagger.html
 maxmargin evaluate tagger.mm test.txt
 maxmargin info tagger.mm"""
 
@@ -47,8 +47,8 @@ def run(out: Path | None, report: Path) -> None:
 
 def _show_codes(console: Console) -> Codes:
     console.print(
-        "[bold]Codes[/bold] of handwritten digits, traced on a keypad: each key is next to the one "
-        "before.\nTwo models learn from 300 codes (the first run on a machine compiles) ..."
+        "[bold]Codes[/bold] of handwritten digits, traced from key to key on a keypad.\n"
+        "Two models learn from 300 codes; the first run on a machine compiles ..."
     )
     codes = read_codes()
     console.print(code_text(codes))

@@ -18,9 +18,25 @@ CODES, SENTENCES = 12, 8
 
 #: What the tags stand for; their places are those of the colours.
 TAGS = {
-    "NN": "noun", "VBD": "verb", "DT": "determiner", "JJ": "adjective", "IN": "preposition",
-    "NNP": "name", "WDT": "that",
+    "NN": "noun", "VBD": "verb", "NNP": "name", "JJ": "adjective", "IN": "preposition",
+    "WDT": "that", "DT": "determiner",
 }  # fmt: skip
+
+CODES_INTRO = """\
+<p>Each code is traced on the keypad of a telephone: the next digit is above, below, left or right
+of the one before. The images are scikit-learn's handwritten digits of 8 x 8 pixels; those of the
+test codes are in no training code. The model is not told about the keypad. It has a weight for each
+pair of digits, and learns them together with those of the pixels.</p>"""
+
+WORDS_INTRO = """\
+<p>Generated sentences in which “saw”, “cut”, “felt”, “cast” and “set” are nouns or verbs, and some
+nouns are invented. All that is given of a word is the word itself. The chain also has a weight for
+each pair of neighbouring tags.</p>"""
+
+TREES_INTRO = """\
+<p>The parser reads its grammar from the training trees. It has learnt that a sentence has a verb,
+which a chain cannot know, and so it also tags words better. Its features are rules, and the
+spelling and the neighbours of words. A sentence that single words get wrong:</p>"""
 
 EXAMPLE = """\
 import numpy as np, maxmargin as mm
@@ -46,7 +62,7 @@ def demo_page(codes: Codes, sentences: Sentences) -> Page:
     style = files("maxmargin.demo").joinpath("page.css").read_text(encoding="utf-8")
     page = Page("Why structure matters", lead, style)
     page.section("The figures", _cards(codes, sentences), _figures(codes, sentences))
-    page.section("Codes on a keypad", _codes_intro(codes), _keypad(codes), _code_cards(codes))
+    page.section("Codes on a keypad", CODES_INTRO, _keypad(codes), _code_cards(codes))
     page.section("Words in colour", _words(sentences))
     page.section("Trees", _trees(sentences))
     page.section("The certificate", _certificates(codes, sentences))
@@ -67,36 +83,29 @@ def _cards(codes: Codes, sentences: Sentences) -> str:
 
 
 def _figures(codes: Codes, sentences: Sentences) -> str:
-    head = ["right on test data", "each part alone", "as a chain", "as a tree"]
+    head = ["right", "alone", "chain", "tree"]
     words = (
-        "Each part alone: scikit-learn's LinearSVC. As a chain: ChainSVC. As a tree: CFGSVC. "
-        "All of them see the same pixels, or the same words, and nothing else. "
-        f"{codes.n_train:,} codes and {sentences.n_train:,} sentences are for training, other "
-        f"{len(codes.truth):,} and {len(sentences.truth):,} for the test."
+        "Each part alone: scikit-learn's LinearSVC; chain: ChainSVC; tree: CFGSVC. "
+        "All of them learn from the same images, or from the same sentences. "
+        f"{codes.n_train:,} codes and {sentences.n_train:,} sentences are for training, "
+        f"{len(codes.truth):,} and {len(sentences.truth):,} others for this test."
     )
     rows = figures(codes, sentences)
     return table(head, rows, [False, True, True, True]) + f'<p class="small muted">{words}</p>'
-
-
-def _codes_intro(codes: Codes) -> str:
-    return (
-        "<p>Each code is traced on the keypad of a telephone: the next digit is above, below, left "
-        "or right of the one before. The images are scikit-learn's handwritten digits of 8 x 8 "
-        "pixels; those of the test codes are in no training code. The model is not told about the "
-        "keypad. It has a weight for each pair of digits, and learns them together with those of "
-        "the pixels.</p>"
-    )
 
 
 def _keypad(codes: Codes) -> str:
     pairs = favoured_pairs(codes.model.transition_)
     near = sum(b in KEYPAD[a] for a, b in pairs)
     total = sum(map(len, KEYPAD.values()))
-    words = (
-        f"What it has learnt: {len(pairs)} of the 100 pairs have a weight above 0, and {near} of "
-        f"these are among the {total} pairs of neighbours on a keypad. The wider the line, the "
-        "larger the weight; a dashed line would join keys that are not neighbours."
-    )
+    if near == len(pairs) == total:
+        found = f"the pairs with a weight above 0 are exactly the {total} neighbours on a keypad"
+    else:
+        found = (
+            f"{len(pairs)} of the 100 pairs have a weight above 0, and {near} of these are among "
+            f"the {total} neighbours on a keypad (dashed lines are not)"
+        )
+    words = f"What it has learnt: {found}. The wider the line, the larger the weight."
     drawn = keypad_svg(codes.model.transition_)
     return f'<figure class="learnt">{drawn}<figcaption>{words}</figcaption></figure>'
 
@@ -139,14 +148,11 @@ def _words(sentences: Sentences) -> str:
     for i in range(min(SENTENCES, len(sentences.truth))):
         parts = zip(sentences.truth[i].pos(), sentences.chain[i], sentences.alone[i], strict=True)
         shown.append(f'<p class="words">{"".join(_word(*part) for part in parts)}</p>')
-    return (
-        "<p>Generated sentences in which “saw”, “cut”, “felt”, “cast” and “set” are nouns or "
-        "verbs, and some nouns are invented. Every model knows a word by its letters only: what "
-        "stands next to it is known to the chain alone, by the weights of pairs of tags.</p>"
-        f'<p class="words legend">{legend}</p><p>The first {len(shown)} test sentences, coloured '
-        "by the chain. Below a word stands the tag that it gets alone, where that is wrong; a "
-        "box is an error of the chain.</p>" + "".join(shown)
-    )  # fmt: skip
+    words = (
+        f"The first {len(shown)} test sentences, coloured by the chain. Below a word stands the "
+        "tag that it gets alone, where that is wrong; a box is an error of the chain."
+    )
+    return f'{WORDS_INTRO}<p class="words legend">{legend}</p><p>{words}</p>{"".join(shown)}'
 
 
 def _word(pair: tuple[str, str], chain: str, alone: str) -> str:
@@ -164,19 +170,17 @@ def _tagged(word: str, tag: str) -> str:
 def _trees(sentences: Sentences) -> str:
     right = shown_sentence(sentences)
     parts = [
-        "<p>The parser reads its grammar from the training trees. It knows that a sentence has a "
-        "verb, which a chain does not, and so it also tags words better. A sentence that words "
-        "alone get wrong:</p>",
+        TREES_INTRO,
         f'<div class="scroll">{draw_svg(sentences.parsed[right])}</div>',
     ]
     wrong = next((i for i, tree in enumerate(sentences.parsed) if tree != sentences.truth[i]), None)
     if wrong is not None:
-        drawn = draw_svg(sentences.parsed[wrong], sentences.truth[wrong])
+        parsed, truth = sentences.parsed[wrong], sentences.truth[wrong]
         parts.append(
-            "<p>The first test sentence whose tree is wrong; a constituent that the true tree does "
-            "not have stands out, or else one is missing:</p>"
-            f'<div class="scroll">{drawn}</div><p class="small muted">The true tree: '
-            f"<code>{escape(str(sentences.truth[wrong]))}</code></p>"
+            "<p>The first test sentence whose tree is wrong, as it was parsed and as it should "
+            "be. A constituent that only one of the two has stands out:</p>"
+            f'<div class="split"><div class="scroll">{draw_svg(parsed, truth)}</div>'
+            f'<div class="scroll">{draw_svg(truth, parsed)}</div></div>'
         )
     return "".join(parts)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rich import box
 from rich.table import Table
 from rich.text import Text
@@ -12,7 +14,11 @@ from .pictures import SIDE, digits_as_text
 from .tasks import Codes, Sentences, figures
 
 #: Colours of the tags, in the order of TAGS.
-_COLORS = ("blue", "red", "bright_black", "magenta", "yellow", "cyan", "green")
+_COLORS = ("blue", "red", "green", "magenta", "yellow", "cyan", "bright_black")
+
+
+#: Columns of the names in front of readings.
+_NAME = 14
 
 
 def code_text(codes: Codes) -> Text:
@@ -20,13 +26,13 @@ def code_text(codes: Codes) -> Text:
     shown = next(
         (i for i, truth in enumerate(codes.truth) if codes.chain[i] == truth != codes.alone[i]), 0
     )
+    truth = codes.truth[shown]
     lines = digits_as_text(codes.images[shown]).split("\n")
-    text = Text("".join(f"{'':14}{line}\n" for line in lines), no_wrap=True)
-    for name, found in (("each alone", codes.alone[shown]), ("as a chain", codes.chain[shown])):
-        text.append(f"{name:<14}")
-        for digit, truth in zip(found, codes.truth[shown], strict=True):
-            cell = str(digit) if digit == truth else f"({digit})"
-            text.append(f"{cell:^{SIDE}}", "" if digit == truth else "bold red")
+    text = Text("".join(f"{'':{_NAME}}{line}\n" for line in lines), no_wrap=True)
+    for name, found in _both(codes.alone[shown], codes.chain[shown]):
+        text.append(f"{name:<{_NAME}}")
+        for digit, right in zip(found, truth, strict=True):
+            text.append(*_cell(str(digit).center(SIDE), digit == right, ""))
         text.append("\n")
     return text
 
@@ -34,26 +40,31 @@ def code_text(codes: Codes) -> Text:
 def words_text(sentences: Sentences) -> Text:
     """A sentence with its tags by single words and by the chain, in colour."""
     shown = shown_sentence(sentences)
-    words = sentences.truth[shown].leaves()
-    width = [max(len(word), 4) + 2 for word in words]
-    text = Text(f"{'':14}", no_wrap=True)
-    for word, room in zip(words, width, strict=True):
-        text.append(f"{word:<{room}}", "bold")
+    pairs = sentences.truth[shown].pos()
+    width = [max(len(word), 4) + 2 for word, _ in pairs]
+    text = Text(f"{'':{_NAME}}", no_wrap=True)
+    for (word, _), room in zip(pairs, width, strict=True):
+        text.append(f" {word:<{room}}", "bold")
     text.append("\n")
-    truth = sentences.truth[shown].tags()
-    for name, found in (
-        ("each alone", sentences.alone[shown]),
-        ("as a chain", sentences.chain[shown]),
-    ):
-        text.append(f"{name:<14}")
-        for tag, right, room in zip(found, truth, width, strict=True):
+    for name, found in _both(sentences.alone[shown], sentences.chain[shown]):
+        text.append(f"{name:<{_NAME}}")
+        for tag, (_, right), room in zip(found, pairs, width, strict=True):
             color = _COLORS[list(TAGS).index(tag)]
-            text.append(
-                f"{tag if tag == right else f'({tag})':<{room}}",
-                color if tag == right else "bold red reverse",
-            )
+            text.append(*_cell(f" {tag:<{room}}", tag == right, color))
         text.append("\n")
     return text
+
+
+def _both(alone: list[Any], chain: list[Any]) -> tuple[tuple[str, list[Any]], ...]:
+    return ("each alone", alone), ("as a chain", chain)
+
+
+def _cell(text: str, right: bool, style: str) -> tuple[str, str]:
+    """A label with space around it; an error stands in brackets, which need no colours."""
+    if right:
+        return text, style
+    label = text.strip()
+    return text.replace(f" {label} ", f"({label})", 1), "bold red"
 
 
 def tree_text(sentences: Sentences) -> str:
