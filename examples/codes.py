@@ -41,4 +41,4 @@ for axis, i in zip(axes.flat, shown, strict=True):
             color = "black" if digit == right else "red"
             axis.text(8 * k + 3.5, 10 + 3 * row, digit, color=color, ha="center", va="center")
 figure.tight_layout()
-figure.savefig("codes.png", dpi=120)
+figure.savefig("codes.png", dpi=120, bbox_inches="tight")

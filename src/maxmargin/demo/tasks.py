@@ -120,7 +120,7 @@ def whole_right(truth: list[Any], found: list[Any]) -> float:
     return 100 * sum(a == b for a, b in zip(truth, found, strict=True)) / len(truth)
 
 
-def figures(codes: Codes, sentences: Sentences) -> list[tuple[str, str, str, str]]:
+def figures(codes: Codes, sentences: Sentences) -> list[tuple[str, ...]]:
     """Rows of the table: what is right, for each part alone, for chains and for trees."""
     tags, tree_tags = sentences.tags, [tree.tags() for tree in sentences.parsed]
     rows = [
@@ -130,7 +130,7 @@ def figures(codes: Codes, sentences: Sentences) -> list[tuple[str, str, str, str
         ("tags of whole sentences", whole_right, tags,
          (sentences.alone, sentences.chain, tree_tags)),
     ]  # fmt: skip
-    found = [
+    found: list[tuple[str, ...]] = [
         (name, *(f"{measure(truth, guess):.1f} %" for guess in guesses), *[""] * (3 - len(guesses)))
         for name, measure, truth, guesses in rows
     ]

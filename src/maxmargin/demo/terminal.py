@@ -13,8 +13,8 @@ from .page import TAGS, shown_sentence
 from .pictures import SIDE, digits_as_text
 from .tasks import Codes, Sentences, figures
 
-#: Colours of the tags, in the order of TAGS.
-_COLORS = ("blue", "red", "green", "magenta", "yellow", "cyan", "bright_black")
+#: Colours of the tags, in the order of TAGS; errors are red.
+_COLORS = ("blue", "green", "cyan", "magenta", "yellow", "default", "bright_black")
 
 
 #: Columns of the names in front of readings.
