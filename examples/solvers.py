@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 from sklearn.exceptions import ConvergenceWarning
 
 import maxmargin as mm
-from maxmargin.bench.figures import clean, log_scale, style
+from benchmarks.framework.figures import clean, log_scale, style
 
 X, _, y, _ = mm.datasets.load_digits_split()
 

@@ -13,11 +13,11 @@ import numpy as np
 import scipy.sparse as sp
 
 import maxmargin as mm
+from maxmargin.engine.shard import Shard
 from maxmargin.errors import CheckpointError
-from maxmargin.io.model import read_container, write_container
-from maxmargin.problems.chain import Chain
-from maxmargin.problems.multiclass import Multiclass
-from maxmargin.shard import Shard
+from maxmargin.saving.container import read_container, write_container
+from maxmargin.structures.chain.problem import Chain
+from maxmargin.structures.multiclass.problem import Multiclass
 
 SOLVERS = {
     "one-slack": mm.OneSlack(cache=3),

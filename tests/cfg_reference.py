@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from maxmargin.data.trees import Tree
 from maxmargin.problem import MARGIN, PREDICT
-from maxmargin.problems.cfg_binary import Part, Phrase, Tag, binarise, binary_rules
-from maxmargin.problems.cfg_problem import CFG, WIDTHS
-from maxmargin.problems.grammar import strip
-from maxmargin.trees import Tree
+from maxmargin.structures.cfg.binary_rules import Part, Phrase, Tag, binarise, binary_rules
+from maxmargin.structures.cfg.grammar import strip
+from maxmargin.structures.cfg.problem import CFG, WIDTHS
 
 
 def random_tree(
@@ -130,7 +130,7 @@ class Treebank:
         phi = np.zeros(int(self.problem.base[-1]))
         for key, count in self.rule_counts(tree).items():
             phi[grammar.features.index(key)] += count
-        from maxmargin.problems.cfg_input import sentence_of
+        from maxmargin.structures.cfg.input import sentence_of
 
         sentence, K, NL = sentence_of(tree, self.input), len(grammar.tags), len(grammar.labels)
         base = self.problem.base

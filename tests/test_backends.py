@@ -17,8 +17,8 @@ from maxmargin.backends.local import InProcess, LocalPool
 from maxmargin.backends.vectors import Vector, changed, total
 from maxmargin.errors import DataError, MaxMarginError
 from maxmargin.problem import MARGIN
-from maxmargin.problems.multiclass import Multiclass
 from maxmargin.solvers.task import Task
+from maxmargin.structures.multiclass.problem import Multiclass
 from reference import enumerate_optimum
 from test_solvers import EXAMPLES, python_example
 

@@ -8,12 +8,12 @@ import math
 import numpy as np
 import pytest
 
-import maxmargin.bench.registry as registry
-from maxmargin.bench import list_experiments, run_benchmarks, show_list
-from maxmargin.bench.data import find_file, load
-from maxmargin.bench.display import Column, count, table
-from maxmargin.bench.registry import Verdict, experiment
-from maxmargin.bench.runs import (
+import benchmarks.framework.registry as registry
+from benchmarks import list_experiments, run_benchmarks, show_list
+from benchmarks.framework.data import find_file, load
+from benchmarks.framework.display import Column, count, table
+from benchmarks.framework.registry import Verdict, experiment
+from benchmarks.framework.runs import (
     TokenAccuracy,
     Watch,
     curve,
@@ -25,10 +25,10 @@ from maxmargin.bench.runs import (
     train_chain,
     train_multiclass,
 )
-from maxmargin.bench.sequences import OCR, TASKS, UNKNOWN, load_tagged, sentences
-from maxmargin.bench.session import Group, side_by_side
-from maxmargin.bench.store import Store
-from maxmargin.bench.tagger import LABELS, Tagger, best_path, make_sequences
+from benchmarks.framework.sequences import OCR, TASKS, UNKNOWN, load_tagged, sentences
+from benchmarks.framework.session import Group, side_by_side
+from benchmarks.framework.store import Store
+from benchmarks.framework.tagger import LABELS, Tagger, best_path, make_sequences
 from maxmargin.errors import MaxMarginError
 
 
@@ -130,7 +130,7 @@ def test_missing_data_says_what_to_do(no_data, tmp_path, capsys, small, monkeypa
 def test_data_directory_from_the_environment(monkeypatch, tmp_path):
     write_letter(tmp_path)
     monkeypatch.setenv("MAXMARGIN_DATA", str(tmp_path))
-    from maxmargin.bench.data import data_directory
+    from benchmarks.framework.data import data_directory
 
     assert find_file("letter", data_directory(None)) == tmp_path / "letter" / "letter.npz"
 
@@ -189,7 +189,7 @@ def test_store_mends_half_a_line_and_refuses_nonsense(tmp_path):
 def test_other_machines_are_not_mixed_in(tmp_path, monkeypatch):
     path = tmp_path / "x.jsonl"
     Store(path).add({"n": 1}, 0, 0, {"time": 1.0})
-    monkeypatch.setattr("maxmargin.bench.store.machine", lambda: {"cpu": "another"})
+    monkeypatch.setattr("benchmarks.framework.store.machine", lambda: {"cpu": "another"})
     assert Store(path).get({"n": 1}, 0) is None
 
 
@@ -265,7 +265,7 @@ def test_sequences_refuse_missing_files(no_data, tmp_path):
 
 
 def test_missing_peer_says_what_to_install(no_data, tmp_path, monkeypatch):
-    monkeypatch.setattr("maxmargin.bench.runner.find_spec", lambda module: None)
+    monkeypatch.setattr("benchmarks.framework.runner.find_spec", lambda module: None)
     write_conll(tmp_path, 2)
     with pytest.raises(MaxMarginError, match=r"pycrfsuite too.*maxmargin\[bench\]"):
         run_benchmarks(["002-pos-tagging"], data=tmp_path, out=tmp_path)
@@ -329,7 +329,7 @@ def test_watch_tests_now_and_then_and_ends_training(tmp_path):
 
 def test_crfsuite_on_the_same_features(tmp_path):
     pytest.importorskip("pycrfsuite")
-    from maxmargin.bench.peers import PERCEPTRON, converter, run_peer, run_sgd
+    from benchmarks.framework.peers import PERCEPTRON, converter, run_peer, run_sgd
 
     data = load_tagged("chunking", write_conll(tmp_path, 30))
     right = (len(data.truth) - 1) / len(data.truth)
@@ -342,7 +342,7 @@ def test_crfsuite_on_the_same_features(tmp_path):
 
 
 def test_memory_of_a_chain(tmp_path, capsys):
-    from maxmargin.bench.memory import _STATUS, main
+    from benchmarks.framework.memory import _STATUS, main
 
     if not _STATUS.exists():
         pytest.skip("needs /proc")
@@ -368,7 +368,7 @@ def test_sequence_experiment_from_end_to_end(no_data, tmp_path, capsys):
 
 
 def test_diverse_cuts_from_end_to_end(no_data, tmp_path, capsys, monkeypatch):
-    from maxmargin.bench import diverse
+    from benchmarks.divmcuts import diverse
 
     def digits(n, **options):
         return train_multiclass(load("digits", None).first(n), **options)

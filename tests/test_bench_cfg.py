@@ -11,16 +11,16 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from maxmargin import Tree
-from maxmargin.bench import run_benchmarks
-from maxmargin.bench.slacks import CACHED, load_trees, train_once
-from maxmargin.bench.treebank import (
+from benchmarks import run_benchmarks
+from benchmarks.framework.treebank import (
     load_treebank,
     parse,
     read_problem,
     relative_frequencies,
     within_grammar,
 )
+from benchmarks.joachims_2009.slacks import CACHED, load_trees, train_once
+from maxmargin import Tree
 
 NOUNS, VERBS = ("dog", "cat", "mat"), ("sees", "likes")
 
@@ -105,7 +105,7 @@ def test_parsing_is_an_application_of_the_comparison_of_slacks(directory):
 
 @pytest.mark.parametrize("name", ["000-cfg-solvers", "000-cfg-cache"])
 def test_solvers_from_end_to_end(directory, tmp_path, capsys, monkeypatch, name):
-    monkeypatch.setattr("maxmargin.bench.cfg.QUICK", 12)
+    monkeypatch.setattr("benchmarks.joachims_2009.cfg.QUICK", 12)
     run_benchmarks([name], data=directory, out=tmp_path, quick=True, repeats=1)
     shown = " ".join(capsys.readouterr().out.split())
     assert "1-slack, f = 10" in shown and "n-slack" in shown
@@ -116,7 +116,7 @@ def test_solvers_from_end_to_end(directory, tmp_path, capsys, monkeypatch, name)
 def test_speed_from_end_to_end(directory, tmp_path, capsys, monkeypatch):
     pytest.importorskip("nltk")
     for name, value in {"BOTH": (5, 6), "LENGTHS": (5, 6), "ENOUGH": 0.01}.items():
-        monkeypatch.setattr(f"maxmargin.bench.cfg_speed.{name}", value)
+        monkeypatch.setattr(f"benchmarks.ours.cfg_speed.{name}", value)
     run_benchmarks(["000-cfg-speed"], data=directory, out=tmp_path, quick=True, repeats=1)
     shown = " ".join(capsys.readouterr().out.split())
     assert "best trees of the same probability: yes" in shown
@@ -131,7 +131,7 @@ def test_accuracy_from_end_to_end(directory, tmp_path, capsys):
 
 def test_scaling_from_end_to_end(directory, tmp_path, capsys, monkeypatch):
     for module in ("cfg", "cfg_scaling"):
-        monkeypatch.setattr(f"maxmargin.bench.{module}.QUICK", 24)
+        monkeypatch.setattr(f"benchmarks.{module}.QUICK", 24)
     run_benchmarks(["000-cfg-scaling"], data=directory, out=tmp_path, quick=True, repeats=1)
     shown = " ".join(capsys.readouterr().out.split())
     assert "gum_cfg, 1-slack: n 20 to 24: rules" in shown

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from maxmargin.bench import run_benchmarks, slack_scaling, slacks
-from maxmargin.bench.data import FILES
-from maxmargin.bench.slacks import Application, Examples, support_vectors, train_once
-from maxmargin.problems.multiclass import Multiclass
+from benchmarks import run_benchmarks
+from benchmarks.framework.data import FILES
+from benchmarks.joachims_2009 import slack_scaling, slacks
+from benchmarks.joachims_2009.slacks import Application, Examples, support_vectors, train_once
+from maxmargin.structures.multiclass.problem import Multiclass
 
 
 def load_digits(session, n, seed):
@@ -18,7 +19,7 @@ def load_digits(session, n, seed):
 def digits(monkeypatch, tmp_path):
     application = Application(300, 120, 200, (100, 200), 10.0, 20.0, 0.01, load_digits, "digits")
     for module in ("slacks", "slack_scaling", "slack_table", "slack_limits"):
-        monkeypatch.setattr(f"maxmargin.bench.{module}.APPLICATIONS", {"MultiC": application})
+        monkeypatch.setattr(f"benchmarks.joachims_2009.{module}.APPLICATIONS", {"MultiC": application})
     for name in slacks.DATA:
         (tmp_path / name).mkdir()
         for file in FILES.get(name, (f"{name}.npz",)):
@@ -61,7 +62,7 @@ def test_support_vectors_leave_out_the_truth():
 
 
 def test_exponents_are_of_the_runs_that_ended():
-    from maxmargin.bench.session import Group
+    from benchmarks.framework.session import Group
 
     groups = [
         Group({"n": n}, [{"time": 0.5 * n**1.5, "converged": n < 1000}]) for n in (10, 100, 1000)

@@ -6,12 +6,12 @@ from numba import njit
 from scipy.sparse import csr_matrix
 
 import maxmargin as mm
+from maxmargin.engine.shard import Shard
 from maxmargin.errors import DataError, ProblemError
 from maxmargin.problem import MARGIN, Kernels
-from maxmargin.problems.multiclass import Multiclass
-from maxmargin.shard import Shard
 from maxmargin.solvers import working_sets as sets
 from maxmargin.solvers.base import Certificate
+from maxmargin.structures.multiclass.problem import Multiclass
 from maxmargin.training import train
 from reference import enumerate_optimum, multiclass_planes, primal
 from test_one_slack import PythonMulticlass

@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 import maxmargin as mm
 from cfg_reference import Treebank, over, random_tree, random_treebank
-from maxmargin.bind import bind, interpret
+from maxmargin.data.trees import Tree, as_tree
+from maxmargin.engine.bind import bind, interpret
+from maxmargin.engine.shard import Shard
 from maxmargin.problem import MARGIN, PREDICT, SLACK, Kernels
-from maxmargin.problems.cfg_binary import binarise, unbinarise
-from maxmargin.problems.cfg_problem import CFG
-from maxmargin.problems.grammar import Grammar
-from maxmargin.shard import Shard
-from maxmargin.trees import Tree, as_tree
+from maxmargin.structures.cfg.binary_rules import binarise, unbinarise
+from maxmargin.structures.cfg.grammar import Grammar
+from maxmargin.structures.cfg.problem import CFG
 
 SEEDS = st.integers(0, 10**6)
 SIZES = st.lists(st.integers(1, 5), min_size=1, max_size=4)

@@ -5,7 +5,7 @@ import pytest
 
 import maxmargin as mm
 from cfg_reference import random_treebank
-from maxmargin.trees import Tree, as_tree
+from maxmargin.data.trees import Tree, as_tree
 from reference import enumerate_optimum
 
 TREES = [

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 import maxmargin as mm
 from cfg_reference import random_treebank
+from maxmargin.data.trees import as_tree
 from maxmargin.problem import MARGIN, PREDICT, SLACK
 from maxmargin.training import train
-from maxmargin.trees import as_tree
 from test_cfg import CASES, SEEDS, SIZES
 from test_m_best import ask as ask_labels
 

@@ -10,12 +10,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import maxmargin as mm
-from maxmargin.bind import bind, interpret
+from maxmargin.data.sequences import offsets_of
+from maxmargin.engine.bind import bind, interpret
+from maxmargin.engine.shard import Shard
 from maxmargin.problem import MARGIN, PREDICT, SLACK
-from maxmargin.problems import chain
-from maxmargin.problems.chain import Chain
-from maxmargin.sequences import offsets_of
-from maxmargin.shard import Shard
+from maxmargin.structures.chain import problem as chain
+from maxmargin.structures.chain.problem import Chain
 from reference import chain_features, chain_loss, chain_outputs, chain_planes
 
 

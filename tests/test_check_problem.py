@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from numba import njit
 from scipy.optimize import linear_sum_assignment
 
-from maxmargin.check import check_problem
+from maxmargin.checks.check import check_problem
 from maxmargin.errors import DataError, ProblemError
 from maxmargin.problem import MARGIN, PREDICT, KernelProblem, Kernels, Pack, Problem
-from maxmargin.problems.binary import Binary
-from maxmargin.problems.multiclass import Multiclass
+from maxmargin.structures.binary.problem import Binary
+from maxmargin.structures.multiclass.problem import Multiclass
 
 RNG = np.random.default_rng(0)
 VECTORS = RNG.standard_normal((12, 3))

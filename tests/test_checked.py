@@ -10,11 +10,11 @@ import pytest
 import scipy.sparse as sp
 
 import maxmargin as mm
-from maxmargin.checked import check_codes, csr_rows, first_not_finite
+from maxmargin.engine.checked import check_codes, csr_rows, first_not_finite
 from maxmargin.errors import DataError
-from maxmargin.problems.binary import Binary
-from maxmargin.problems.chain import Chain
-from maxmargin.problems.multiclass import Multiclass
+from maxmargin.structures.binary.problem import Binary
+from maxmargin.structures.chain.problem import Chain
+from maxmargin.structures.multiclass.problem import Multiclass
 
 Y = np.arange(12) % 3
 

@@ -9,9 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 import maxmargin as mm
-from maxmargin.checkpoint import Checkpoint
 from maxmargin.cli.app import app
 from maxmargin.errors import CheckpointError, DataError
+from maxmargin.saving.checkpoint import Checkpoint
 from test_solvers import EXACT, SUBLINEAR, C, example
 
 SOLVERS = EXACT | SUBLINEAR
@@ -136,7 +136,7 @@ def test_other_versions_models_and_damaged_files_are_refused(tmp_path, monkeypat
     whole = path.read_bytes()
     with pytest.raises(mm.ModelFileError, match="is a checkpoint"):
         mm.load(path)
-    monkeypatch.setattr("maxmargin.checkpoint.__version__", "99.0")
+    monkeypatch.setattr("maxmargin.saving.checkpoint.__version__", "99.0")
     with pytest.raises(CheckpointError, match=r"was written by maxmargin 0.* and this is 99.0"):
         fit(data, mm.SDM(), checkpoint=path, resume=True)
     monkeypatch.undo()

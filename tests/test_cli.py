@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 import maxmargin as mm
 from maxmargin.cli.app import app
 from maxmargin.cli.evaluation import Evaluation
-from maxmargin.datasets import make_multiclass
+from maxmargin.data.datasets import make_multiclass
 
 SRC = str(Path(__file__).parents[1] / "src")
 ENV = {**os.environ, "PYTHONPATH": SRC, "COLUMNS": "100"}

@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 
-from maxmargin.compiled_cache import MARK, clean, kernel_hash
+from maxmargin.engine.compiled_cache import MARK, clean, kernel_hash
 
 
 def run(code, *arguments):

@@ -10,13 +10,13 @@ import pytest
 
 import maxmargin as mm
 from browser import Browser, find_browser
-from maxmargin.datasets import KEYPAD, make_codes, make_trees
+from maxmargin.data.datasets import KEYPAD, make_codes, make_trees
+from maxmargin.data.trees import as_tree
 from maxmargin.demo.page import demo_page
 from maxmargin.demo.pictures import digits_as_text, favoured_pairs, keypad_svg, png
 from maxmargin.demo.tasks import Codes, Sentences, figures, part_right, read_codes, whole_right
 from maxmargin.demo.terminal import code_text, words_text
 from maxmargin.result import Result, Status
-from maxmargin.trees import as_tree
 
 # Data
 

@@ -7,13 +7,13 @@ import pytest
 from scipy.optimize import LinearConstraint, milp
 
 import maxmargin as mm
-from maxmargin.m_best import Asker
+from maxmargin.engine.shard import Shard
+from maxmargin.outputs.m_best import Asker
 from maxmargin.problem import MARGIN, as_kernel_problem
-from maxmargin.problems.multiclass import Multiclass
-from maxmargin.shard import Shard
 from maxmargin.solvers import combine
 from maxmargin.solvers.combine import Outputs
 from maxmargin.solvers.diverse import STRENGTHS, Strength
+from maxmargin.structures.multiclass.problem import Multiclass
 from maxmargin.training import train
 from reference import (
     assert_same_optimum,

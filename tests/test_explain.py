@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 
 import maxmargin as mm
-from maxmargin.datasets import make_multiclass
-from maxmargin.explain import explain, largest, largest_slacks
+from maxmargin.data.datasets import make_multiclass
+from maxmargin.outputs.explain import explain, largest, largest_slacks
 from maxmargin.problem import as_kernel_problem
-from maxmargin.problems.multiclass import Multiclass
+from maxmargin.structures.multiclass.problem import Multiclass
 
 
 def tagger(**changes):

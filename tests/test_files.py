@@ -17,8 +17,8 @@ from maxmargin.backends import files as files_module
 from maxmargin.backends.files import FileData, balance
 from maxmargin.backends.local import InProcess
 from maxmargin.backends.packed import Part, examples_of, read_packed, write_packed
-from maxmargin.problems.binary import Binary
-from maxmargin.problems.multiclass import Multiclass
+from maxmargin.structures.binary.problem import Binary
+from maxmargin.structures.multiclass.problem import Multiclass
 
 TOL = 1e-3
 

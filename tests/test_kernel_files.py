@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import maxmargin as mm
 from maxmargin.cli.app import app
-from maxmargin.io.model import read_container, write_container
+from maxmargin.saving.container import read_container, write_container
 from test_kernels import blobs
 
 run = CliRunner().invoke

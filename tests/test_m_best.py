@@ -8,15 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import maxmargin as mm
-from maxmargin.bind import bind, interpret
-from maxmargin.m_best import Asker, predict_m_best
-from maxmargin.m_best_loops import differ
+from maxmargin.engine.bind import bind, interpret
+from maxmargin.engine.several import differ
+from maxmargin.engine.shard import Shard
+from maxmargin.outputs.m_best import Asker, predict_m_best
 from maxmargin.problem import MARGIN, PREDICT, SLACK, KernelProblem, Kernels, as_kernel_problem
-from maxmargin.problems import multiclass
-from maxmargin.problems.binary import Binary
-from maxmargin.problems.chain import Chain
-from maxmargin.problems.multiclass import Multiclass
-from maxmargin.shard import Shard
+from maxmargin.structures.binary.problem import Binary
+from maxmargin.structures.chain.problem import Chain
+from maxmargin.structures.multiclass import problem as multiclass
+from maxmargin.structures.multiclass.problem import Multiclass
 from test_chain import CASES, random_chain
 from test_compiling import run
 from test_one_slack import PythonMulticlass, small_problem

@@ -19,7 +19,7 @@ from hypothesis.extra import numpy as hnp
 
 from maxmargin.errors import MaxMarginError, ModelFileError
 from maxmargin.io import labels_from_json, labels_to_json, read_container, write_container
-from maxmargin.io.model import MAX_ENTRIES
+from maxmargin.saving.container import MAX_ENTRIES
 
 META = {"problem": "multiclass", "C": 0.1, "classes": ["a", "b", None], "nested": {"é": [1, True]}}
 ARRAYS = {

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import maxmargin as mm
 from maxmargin.cli.app import app
-from maxmargin.datasets import load_digits_split
+from maxmargin.data.datasets import load_digits_split
 from test_solvers import PythonChain
 
 WORDS = [["the", "dog", "barks"], ["a", "cat", "sleeps", "well"], ["dogs", "bark"]]
@@ -159,7 +159,7 @@ def test_the_sigmoid_is_that_of_scikit_learn():
     """Platt's curve, compared with CalibratedClassifierCV on a fitted binary classifier."""
     from sklearn.calibration import _SigmoidCalibration
 
-    from maxmargin.calibration import _fit_sigmoid
+    from maxmargin.outputs.calibration import _fit_sigmoid
 
     random = np.random.RandomState(1)
     margin = random.exponential(1.0, 300)

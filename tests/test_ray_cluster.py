@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import maxmargin as mm
-from maxmargin.problems.multiclass import Multiclass
+from maxmargin.structures.multiclass.problem import Multiclass
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 pytest.importorskip("ray", reason="pip install 'maxmargin[ray]'")

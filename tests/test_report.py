@@ -9,7 +9,7 @@ import pytest
 import maxmargin as mm
 from browser import Browser, find_browser
 from maxmargin.errors import MaxMarginError
-from maxmargin.explain import Explanation, Weight, Weights
+from maxmargin.outputs.explain import Explanation, Weight, Weights
 from maxmargin.report.charts import Chart, Series, find_ticks, number
 from maxmargin.report.page import Page, light_colors
 from maxmargin.report.results import Outcome
@@ -243,9 +243,9 @@ def test_the_browser_notices_errors(browser, tmp_path):
 @pytest.fixture
 def small(monkeypatch):
     """A registered experiment that measures nothing slow."""
-    import maxmargin.bench.registry as registry
-    from maxmargin.bench.display import Column, seconds
-    from maxmargin.bench.figures import log_scale, style
+    import benchmarks.framework.registry as registry
+    from benchmarks.framework.display import Column, seconds
+    from benchmarks.framework.figures import log_scale, style
 
     registry.list_experiments()
     monkeypatch.setattr(registry, "_EXPERIMENTS", dict(registry._EXPERIMENTS))
@@ -279,8 +279,8 @@ def small(monkeypatch):
 
 
 def test_bench_report(small, tmp_path, monkeypatch, capsys):
-    import maxmargin.bench.registry as registry
-    from maxmargin.bench import run_benchmarks
+    import benchmarks.framework.registry as registry
+    from benchmarks import run_benchmarks
 
     monkeypatch.delenv("MAXMARGIN_DATA", raising=False)
     path = tmp_path / "b.html"
@@ -302,8 +302,8 @@ def test_bench_report(small, tmp_path, monkeypatch, capsys):
 
 
 def test_a_failing_experiment_is_a_miss(small, tmp_path, monkeypatch, capsys):
-    import maxmargin.bench.registry as registry
-    from maxmargin.bench import run_benchmarks
+    import benchmarks.framework.registry as registry
+    from benchmarks import run_benchmarks
 
     def fail(session):
         raise MaxMarginError("a peer broke")
@@ -320,8 +320,8 @@ def test_a_failing_experiment_is_a_miss(small, tmp_path, monkeypatch, capsys):
 
 
 def test_the_report_of_a_run_that_was_stopped(small, tmp_path, capsys):
-    import maxmargin.bench.registry as registry
-    from maxmargin.bench import run_benchmarks
+    import benchmarks.framework.registry as registry
+    from benchmarks import run_benchmarks
 
     def stop(session):
         raise KeyboardInterrupt
@@ -336,8 +336,8 @@ def test_the_report_of_a_run_that_was_stopped(small, tmp_path, capsys):
 def test_figures_become_charts(small):
     from matplotlib.figure import Figure
 
-    from maxmargin.bench.figures import style
-    from maxmargin.report.retrace import charts_of
+    from benchmarks.framework.figures import style
+    from benchmarks.framework.retrace import charts_of
 
     figure = Figure()
     left, _ = figure.subplots(1, 2)
@@ -357,7 +357,7 @@ def test_figures_become_charts(small):
 
 
 def test_bench_report_in_chromium(small, browser, tmp_path):
-    from maxmargin.bench import run_benchmarks
+    from benchmarks import run_benchmarks
 
     path = tmp_path / "b.html"
     run_benchmarks([small], out=tmp_path, repeats=2, report=path)

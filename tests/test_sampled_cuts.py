@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 import maxmargin as mm
+from maxmargin.engine.vectors import Plane
 from maxmargin.kernels import KernelRows, make_kernel
 from maxmargin.kernels.scores import score_shard
-from maxmargin.planes import Plane
-from maxmargin.problems.binary import Binary
 from maxmargin.solvers.kernel_bundle import SparseBundle, TableBundle
 from maxmargin.solvers.sampled_cuts import draw
+from maxmargin.structures.binary.problem import Binary
 from test_kernels import blobs
 
 
@@ -191,8 +191,8 @@ def test_scores_of_some_rows_are_those_of_all():
     """Of a sparse vector, with several labels and with transitions."""
     from sklearn.datasets import load_digits
 
-    from maxmargin.problems.chain import Chain
-    from maxmargin.sequences import Sequences
+    from maxmargin.data.sequences import Sequences
+    from maxmargin.structures.chain.problem import Chain
 
     X, y = load_digits(return_X_y=True)
     words = Sequences(X[:40] / 16, np.arange(0, 41, 5))
@@ -314,8 +314,8 @@ def test_a_finished_run_goes_on_with_a_smaller_tol(tmp_path, kind):
 
 
 def test_rows_of_examples_where_one_has_none():
-    from maxmargin.problems.chain import Chain
-    from maxmargin.sequences import Sequences
+    from maxmargin.data.sequences import Sequences
+    from maxmargin.structures.chain.problem import Chain
 
     X = Sequences(np.eye(3), np.array([0, 2, 2, 3]))
     rows = KernelRows(make_kernel("rbf", X.matrix, 1.0), X.matrix)

@@ -9,9 +9,9 @@ import pytest
 from scipy.sparse import csr_matrix
 
 import maxmargin as mm
-from maxmargin.datasets import make_multiclass
+from maxmargin.data.datasets import make_multiclass
 from maxmargin.io import read_container, write_container
-from maxmargin.io.models import load, save_model, summary
+from maxmargin.saving.models import load, save_model, summary
 
 WORDS = np.array(["blue", "green", "red"])
 COST = 1.0 - np.eye(3)

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_digits
 
 import maxmargin as mm
-from maxmargin.bind import interpret
-from maxmargin.problems.binary import Binary
-from maxmargin.problems.multiclass import Multiclass
+from maxmargin.engine.bind import interpret
+from maxmargin.engine.shard import Shard
 from maxmargin.result import Stop
-from maxmargin.shard import Shard
+from maxmargin.structures.binary.problem import Binary
+from maxmargin.structures.multiclass.problem import Multiclass
 from maxmargin.training import train, train_shard
 from reference import assert_same_optimum, enumerate_optimum, multiclass_planes, primal
 from test_one_slack import PythonMulticlass, small_problem

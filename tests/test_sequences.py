@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from maxmargin import DataError, Sequences
-from maxmargin.sequences import check_finite, offsets_of, stack_sequences
+from maxmargin.data.sequences import check_finite, offsets_of, stack_sequences
 
 LAYOUTS = pytest.mark.parametrize("layout", [np.asarray, sp.csr_matrix], ids=["dense", "csr"])
 ROWS = np.arange(12.0).reshape(6, 2)

@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import maxmargin as mm
-from maxmargin.bind import interpret
-from maxmargin.problems.binary import Binary
-from maxmargin.problems.multiclass import Multiclass
+from maxmargin.engine.bind import interpret
+from maxmargin.engine.shard import Shard
 from maxmargin.result import Stop
-from maxmargin.shard import Shard
 from maxmargin.solvers import working_sets
+from maxmargin.structures.binary.problem import Binary
+from maxmargin.structures.multiclass.problem import Multiclass
 from maxmargin.training import train, train_shard
 from reference import (
     assert_same_optimum,

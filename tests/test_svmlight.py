@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 
 from maxmargin.errors import DataError, MaxMarginError, ModelFileError
 from maxmargin.io import read_examples, read_svmlight, write_lines_atomic
-from maxmargin.io.atomic import atomic_file
 from maxmargin.io.sources import line_blocks
 from maxmargin.io.svmlight import MAX_INDEX, _Parser
+from maxmargin.saving.atomic import atomic_file
 
 SRC = str(Path(__file__).parents[1] / "src")
 quick = settings(

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from maxmargin.problems.multiclass import Multiclass
 from maxmargin.solvers import OneSlack
+from maxmargin.structures.multiclass.problem import Multiclass
 from maxmargin.training import train
 from reference import enumerate_optimum, multiclass_planes
 

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import maxmargin as mm
-from maxmargin.parallel import SMALLEST, Threads, fixed_pieces, split_by_effort
-from maxmargin.problems.chain import Chain
+from maxmargin.engine.shard import Shard, predict_labels
+from maxmargin.engine.threads import SMALLEST, Threads, fixed_pieces, split_by_effort
 from maxmargin.result import Stop
-from maxmargin.shard import Shard, predict_labels
+from maxmargin.structures.chain.problem import Chain
 from maxmargin.training import train_shard
 
 SOLVERS = {
@@ -48,7 +48,7 @@ def train(chains, solver, n_jobs, rescaling="margin", heavy=False):
 
 @pytest.fixture(autouse=True)
 def any_work_is_worth_a_thread(monkeypatch):
-    monkeypatch.setattr("maxmargin.parallel.WORTH", 0.0)
+    monkeypatch.setattr("maxmargin.engine.threads.WORTH", 0.0)
 
 
 @pytest.mark.parametrize("rescaling", ["margin", "slack"])
@@ -67,7 +67,7 @@ def test_any_number_of_threads_gives_the_same_model(name, heavy, rescaling, chai
 def test_the_chunks_of_a_pass_change_nothing(chains, monkeypatch):
     found = []
     for seconds in (0.05, 0.0, 1.0):  # a chunk never grows, or always
-        monkeypatch.setattr("maxmargin.parallel.CHUNK_TIME", seconds)
+        monkeypatch.setattr("maxmargin.engine.threads.CHUNK_TIME", seconds)
         found.append(train(chains, mm.OneSlack(), 1).w)
     np.testing.assert_array_equal(found[0], found[1])
     np.testing.assert_array_equal(found[0], found[2])
@@ -118,7 +118,7 @@ def test_parts_are_all_there_and_balanced(lengths, n):
 
 
 def test_small_work_is_done_without_other_threads(monkeypatch):
-    monkeypatch.setattr("maxmargin.parallel.WORTH", 0.004)
+    monkeypatch.setattr("maxmargin.engine.threads.WORTH", 0.004)
     threads = Threads(2)
 
     def who(piece):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from maxmargin import DataError, Sequences
-from maxmargin.transitions import allowed_transitions, check_gold
+from maxmargin.data.transitions import allowed_transitions, check_gold
 
 
 def allows(mask, classes, tags):

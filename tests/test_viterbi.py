@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from maxmargin.problems import viterbi as decoders
+from maxmargin.structures.chain import viterbi as decoders
 
 
 @st.composite

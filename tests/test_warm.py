@@ -12,7 +12,7 @@ from sklearn.model_selection import GridSearchCV, KFold
 
 import maxmargin as mm
 from maxmargin.errors import DataError
-from maxmargin.problems.multiclass import Multiclass
+from maxmargin.structures.multiclass.problem import Multiclass
 from reference import enumerate_optimum
 from test_solvers import EXACT, SUBLINEAR, example
 

@@ -1,14 +1,15 @@
-from . import datasets as datasets
 from . import features as features
 from . import io as io
 from . import kernels as kernels
 from . import metrics as metrics
 from .backends.files import Files as Files
 from .backends.ray import Ray as Ray
-from .calibration import Calibrated as Calibrated
-from .calibration import calibrate as calibrate
-from .check import check_problem as check_problem
-from .checkpoint import Checkpoint as Checkpoint
+from .checks.check import check_problem as check_problem
+from .data import datasets as datasets
+from .data.sequences import Sequences as Sequences
+from .data.trees import Tree as Tree
+from .data.trees import as_tree as as_tree
+from .data.trees import to_nltk as to_nltk
 from .errors import CheckpointError as CheckpointError
 from .errors import DataError as DataError
 from .errors import MaxMarginError as MaxMarginError
@@ -23,17 +24,19 @@ from .estimators import MulticlassSVC as MulticlassSVC
 from .estimators import MulticlassSVCCV as MulticlassSVCCV
 from .estimators import PathCV as PathCV
 from .estimators import StructuredSVC as StructuredSVC
-from .io.models import load as load
+from .estimators.path import Path as Path
+from .estimators.path import path as path
 from .kernels import Basis as Basis
-from .paths import Path as Path
-from .paths import path as path
+from .outputs.calibration import Calibrated as Calibrated
+from .outputs.calibration import calibrate as calibrate
 from .problem import KernelProblem as KernelProblem
 from .problem import Kernels as Kernels
 from .problem import Pack as Pack
 from .problem import Problem as Problem
 from .result import Result as Result
 from .result import Status as Status
-from .sequences import Sequences as Sequences
+from .saving.checkpoint import Checkpoint as Checkpoint
+from .saving.models import load as load
 from .solvers import BCFW as BCFW
 from .solvers import SDM as SDM
 from .solvers import NSlack as NSlack
@@ -41,8 +44,5 @@ from .solvers import OneSlack as OneSlack
 from .solvers import SampledCuts as SampledCuts
 from .solvers import Subgradient as Subgradient
 from .training import train as train
-from .trees import Tree as Tree
-from .trees import as_tree as as_tree
-from .trees import to_nltk as to_nltk
 
 __version__: str

@@ -229,7 +229,7 @@ def as_kernel_problem(problem: Any) -> KernelProblem:
             f"{problem!r} is {what}: a problem is an object with the methods features(x, y), "
             "loss(y_true, y) and decode(x, w, y_true=None, rescaling='margin')"
         )
-    from .problems.python import PythonProblem
+    from .engine.python import PythonProblem
 
     return PythonProblem(problem)
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .backends.files import FileData, Files
-from .checked import check_weights
-from .checkpoint import Checkpoint, as_checkpoint
+from .engine.checked import check_weights
+from .engine.shard import Shard
 from .errors import DataError
 from .objective import check_positive
 from .problem import MODES, as_kernel_problem
 from .result import Callback, Result, Stop
-from .shard import Shard
+from .saving.checkpoint import Checkpoint, as_checkpoint
 
 if TYPE_CHECKING:
     from .solvers.warm import Kept

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from ..engine.warm_up import warm_up_vectors
 from ..errors import DataError, MaxMarginError
 from ..problem import KernelProblem
 from ..result import WorkerReport
-from ..warm_up import warm_up_vectors
 from .vectors import Vector, changed
 from .worker import Facts, Reply, Source
 
@@ -140,7 +140,7 @@ class Crew:
 
     def fingerprint(self) -> str:
         """A hash of the examples of all workers, and of how they are shared out."""
-        from ..checkpoint import fingerprint
+        from ..saving.checkpoint import fingerprint
 
         return fingerprint(*self.call("fingerprint"))
 

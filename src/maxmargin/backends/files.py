@@ -8,20 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..data.labels import as_label_array, encode_labels
 from ..errors import DataError
-from ..labels import as_label_array, encode_labels
 from ..problem import KernelProblem, Pack
-from ..problems.binary import Binary
-from .formats import (
-    FORMATS,
-    Layout,
-    Plan,
-    Survey,
-    digest_of,
-    read_inputs,
-    read_part,
-    survey_file,
-)
+from ..structures.binary.problem import Binary
+from .formats import FORMATS, Layout, Plan, Survey, digest_of, read_inputs, read_part, survey_file
 from .packed import examples_of, read_packed, write_packed
 from .sources import find_paths
 
@@ -174,7 +165,7 @@ class FileSource(NamedTuple):
         if part.offsets is None:
             Y = self.targets[part.codes]
         elif hasattr(self.problem, "allowed"):
-            from ..transitions import check_gold
+            from ..data.transitions import check_gold
 
             check_gold(self.problem.allowed, X, part.codes, as_classes(plan.classes))
         return self.problem, self.problem.pack(X, Y, weight)

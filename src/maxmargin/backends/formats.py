@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..checked import as_csr, check_finite_rows, check_offsets, check_weights
+from ..data.labels import check_no_nan
+from ..data.sequences import Sequences
+from ..engine.checked import as_csr, check_finite_rows, check_offsets, check_weights
 from ..errors import DataError
 from ..features import Extractor
 from ..io.conll import read_conll
 from ..io.hmm import read_hmm
 from ..io.svmlight import read_examples
-from ..labels import check_no_nan
-from ..sequences import Sequences
 from .packed import Part
 from .sources import open_path, read_bytes_hash
 
@@ -76,7 +76,7 @@ def survey_file(path: str, layout: Layout, cache: str | None) -> Survey:
         return Survey(**known | {"labels": [(a, b) for a, b in known["labels"]]})
     found = _survey(path, layout, digest)
     if place is not None:
-        from ..io.atomic import write_lines_atomic
+        from ..saving.atomic import write_lines_atomic
 
         place.parent.mkdir(parents=True, exist_ok=True)
         write_lines_atomic(place, [json.dumps(found._asdict())])

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.vectors import Plane
 from ..errors import DataError
-from ..planes import Plane
 from ..solvers import OneSlack, Subgradient
 from ..solvers.cuts import Cut
 from ..solvers.task import Task

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..linalg import differences, sparse_set
+from ..engine.linalg import differences, sparse_set
 
 #: An entry of a sparse vector takes an index of 4 bytes (8 beyond 2^31) and a value of 8.
 DENSE_BYTES, SPARSE_BYTES, LONG_BYTES = 8, 12, 16

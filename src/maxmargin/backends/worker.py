@@ -14,8 +14,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from ..engine.shard import Shard
 from ..problem import PREDICT, KernelProblem, Pack
-from ..shard import Shard
 from ..solvers import working_sets as sets
 from ..solvers.bundle import LineSearch
 from ..solvers.cuts import Cut
@@ -247,7 +247,7 @@ class Worker:
 
     def thaw(self, frozen: dict[str, Any], sigma: float) -> None:
         """Continue from what ``freeze`` gave, here or in another worker of the same shard."""
-        from ..restored import thaw_working_sets
+        from ..saving.restored import thaw_working_sets
 
         thaw_working_sets(self.task, self.state, frozen["state"], frozen["random"])
         self.state.block = self.shard.new_block(self.state.duals.loss.shape[1])

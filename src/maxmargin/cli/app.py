@@ -11,7 +11,9 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import cfg_app, chain_app, svm_struct, train_app
+from ..structures.cfg import options as cfg_app
+from ..structures.chain import options as chain_app
+from . import svm_struct, train_app
 from .arguments import CHAINS, Data, Json, Model
 from .guard import GuardedGroup
 
@@ -200,12 +202,14 @@ def bench(
     Measurements are kept, so that a run that was stopped goes on where it stopped. The exit code
     is 1 when a claim does not hold.
     """
-    from ..bench import run_benchmarks, show_list
+    from .benchmarks import find_benchmarks
+
+    benchmarks = find_benchmarks()
 
     if listed:
-        show_list()
+        benchmarks.show_list()
     else:
-        code = run_benchmarks(
+        code = benchmarks.run_benchmarks(
             names or [], data=data, out=out, quick=quick, repeats=repeats, fresh=fresh,
             report=report,
         )  # fmt: skip

@@ -13,17 +13,16 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..errors import DataError, MaxMarginError
 from ..estimators import CFGSVC, BinarySVC, ChainSVC, MulticlassSVC
-from ..explain import explain
 from ..io import read_examples, write_lines_atomic
-from ..io.models import load, summary
 from ..io.svmlight import Examples
-from ..m_best import check_diversity, check_m
 from ..objective import check_positive
+from ..outputs.explain import explain
+from ..outputs.m_best import check_diversity, check_m
 from ..report.certificate import bound, certificate, verdict
 from ..report.confusion import plot_confusion
+from ..saving.models import load, summary
 from ..solvers import get_solver
-from ..training import check_stop
-from .cfg import (
+from ..structures.cfg.command import (
     check_cfg,
     check_drawing,
     evaluate_cfg,
@@ -32,8 +31,8 @@ from .cfg import (
     predict_cfg_m_best,
     read_cfg_data,
 )
-from .cfg_show import draw_worst, explain_cfg, print_bracket_evaluation, print_rules
-from .chain import (
+from ..structures.cfg.show import draw_worst, explain_cfg, print_bracket_evaluation, print_rules
+from ..structures.chain.command import (
     check_chain,
     check_is_chain,
     check_picture,
@@ -45,7 +44,8 @@ from .chain import (
     predict_chain_m_best,
     read_chain_data,
 )
-from .chain_show import print_sequence_evaluation, print_suspects, suspects_json
+from ..structures.chain.show import print_sequence_evaluation, print_suspects, suspects_json
+from ..training import check_stop
 from .evaluation import Evaluation
 from .guard import check_output, warn
 from .kernel_options import check_kernel_options

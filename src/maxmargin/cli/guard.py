@@ -94,7 +94,7 @@ def check_output(path: Path, source: str | None = None) -> None:
 
 def checkpoint_option(path: Path | None, every: str, resume: bool) -> Any:
     """The options of a checkpoint as one object; refused where they do not fit together."""
-    from ..checkpoint import Checkpoint
+    from ..saving.checkpoint import Checkpoint
 
     if path is None:
         if resume:

@@ -12,8 +12,8 @@ from ..report.fitted import SUSPECTS, describe, find_suspects, outcome, sequence
 from ..report.page import check_page
 from ..report.results import Outcome
 from ..report.training import write_report
-from .chain import evaluate_chain
-from .chain_files import Tagged, token_lines
+from ..structures.chain.command import evaluate_chain
+from ..structures.chain.files import Tagged, token_lines
 from .evaluation import Evaluation
 from .guard import check_output
 

@@ -66,7 +66,7 @@ def print_training(
     """The end of ``train``: ``size`` says what the data were, ``seconds`` is the time of all."""
     console = Console()
     if hasattr(estimator, "grammar_"):
-        from .cfg_show import describe
+        from ..structures.cfg.show import describe
 
         content = describe(estimator)
     else:
@@ -162,12 +162,12 @@ def print_info(path: str, content: dict[str, Any], certificate: str) -> None:
         rows.append(("features", f"{content['n_features']:,}"))
     more = ""
     if "chain" in content:
-        from .chain_show import chain_rows
+        from ..structures.chain.show import chain_rows
 
         rows += chain_rows(content)
         more = " that are not zero"
     if "cfg" in content:
-        from .cfg_show import cfg_rows
+        from ..structures.cfg.show import cfg_rows
 
         rows += cfg_rows(content)
         more = " that are not zero"

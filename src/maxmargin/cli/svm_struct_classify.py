@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from ..data.sequences import Sequences
 from ..errors import ModelFileError
 from ..io import write_lines_atomic
 from ..io.hmm import integer_labels, read_hmm
 from ..io.svm_struct import HMM, MULTICLASS, StructModel, read_svm_struct
 from ..io.svm_struct_models import chain_weights
 from ..io.svmlight import read_examples
-from ..sequences import Sequences
 from .guard import check_output
 from .svm_struct_options import ClassifyOptions
 
@@ -43,8 +43,8 @@ def _nothing(*text: str, flush: bool = False) -> None:
 
 
 def _classify_hmm(model: StructModel, options: ClassifyOptions, say: Any) -> None:
-    from ..problems.chain import Chain
-    from ..shard import predict_labels
+    from ..engine.shard import predict_labels
+    from ..structures.chain.problem import Chain
 
     X, Y = read_hmm(options.data, unknown=True)
     tags = np.concatenate([np.array(sequence) for sequence in Y])

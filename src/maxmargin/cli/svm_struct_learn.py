@@ -26,11 +26,11 @@ from ..io.hmm import integer_labels, read_hmm
 from ..io.svm_struct import MAX_WEIGHTS, StructModel, write_svm_struct
 from ..io.svm_struct_models import squared_differences
 from ..io.svmlight import read_examples
-from ..problems.chain import Chain
-from ..problems.multiclass import Multiclass
 from ..report.certificate import bound, verdict
 from ..result import Result
 from ..solvers import SOLVERS, OneSlack
+from ..structures.chain.problem import Chain
+from ..structures.multiclass.problem import Multiclass
 from ..training import train
 from .guard import check_output, warn
 from .svm_struct_options import LearnOptions, UsageError

@@ -11,7 +11,9 @@ from typing import Annotated, Any
 
 import typer
 
-from . import cfg_app, chain_app, kernel_options
+from ..structures.cfg import options as cfg_app
+from ..structures.chain import options as chain_app
+from . import kernel_options
 from .arguments import Data, refuse
 from .guard import checkpoint_option
 

@@ -6,10 +6,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from ..datasets import KEYPAD
+from ..data.datasets import KEYPAD
+from ..data.tree_svg import draw_svg
 from ..report.certificate import certificate
 from ..report.page import Page, escape, table
-from ..report.tree_svg import draw_svg
 from .pictures import favoured_pairs, image_address, keypad_svg
 from .tasks import Codes, Sentences, figures, whole_right
 

@@ -10,9 +10,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import LinearSVC
 
-from ..datasets import make_codes, make_trees
+from ..data.datasets import make_codes, make_trees
+from ..data.trees import Tree
 from ..estimators import CFGSVC, ChainSVC
-from ..trees import Tree
 
 #: Weight of the losses of all structural models here.
 C = 0.1

@@ -8,7 +8,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from ..report.trees import draw_text
+from ..data.tree_text import draw_text
 from .page import TAGS, shown_sentence
 from .pictures import SIDE, digits_as_text
 from .tasks import Codes, Sentences, figures

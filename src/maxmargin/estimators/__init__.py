@@ -1,10 +1,10 @@
 """Thin scikit-learn shells around ``train``."""
 
-from .cfg import CFGSVC
-from .chain import ChainSVC
+from ..structures.cfg.estimator import CFGSVC
+from ..structures.chain.estimator import ChainSVC
+from ..structures.own.estimator import StructuredSVC
 from .cv import BinarySVCCV, ChainSVCCV, MulticlassSVCCV, PathCV
 from .linear import BinarySVC, MulticlassSVC
-from .structured import StructuredSVC
 
 __all__ = [
     "CFGSVC", "BinarySVC", "BinarySVCCV", "ChainSVC", "ChainSVCCV", "MulticlassSVC",

@@ -14,10 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..backends.files import Files, predict_file
 from ..backends.sources import find_paths
-from ..checkpoint import as_checkpoint
 from ..errors import DataError
-from ..m_best import check_diversity, check_m
+from ..outputs.m_best import check_diversity, check_m
 from ..result import Result
+from ..saving.checkpoint import as_checkpoint
 from ..training import train
 from .warm import Memory, check_width, join, join_weights
 
@@ -182,7 +182,7 @@ class _SVC(BaseEstimator):
 
     def save(self, path: str | Path) -> None:
         """Write the model to a file that ``mm.load`` reads; never half of it."""
-        from ..io.models import save_model
+        from ..saving.models import save_model
 
         check_is_fitted(self)
         save_model(self, path)

@@ -10,16 +10,16 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from ..backends.files import FileData, Files
-from ..checked import csr_rows
+from ..data.labels import as_label_array, check_no_nan, encode_labels
+from ..engine.checked import csr_rows
 from ..errors import DataError
 from ..kernels.estimators import fit_kernel, forget_kernel, kernel_scores
 from ..kernels.functions import is_linear
-from ..labels import as_label_array, check_no_nan, encode_labels
 from ..objective import check_positive
 from ..problem import KernelProblem
 from ..training import check_alone, check_examples
 from .base import _SVC
-from .class_weights import weigh_classes
+from .weights import weigh_classes
 
 #: Larger entries of X are refused: products of products of them would not be finite.
 LARGEST = 1e100

@@ -10,13 +10,13 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
+from ..engine.shard import Shard
 from ..errors import DataError
-from ..paths import check_Cs, train_path
 from ..problem import as_kernel_problem
-from ..shard import Shard
+from ..structures.chain.estimator import ChainSVC
 from ..training import check_examples, check_stop
-from .chain import ChainSVC
 from .linear import BinarySVC, MulticlassSVC
+from .path import check_Cs, train_path
 
 
 class PathCV(BaseEstimator):

@@ -8,8 +8,8 @@ import numpy as np
 
 from ..errors import DataError
 from ..problem import KernelProblem
-from ..problems.binary import Binary
-from ..problems.multiclass import Multiclass
+from ..structures.binary.problem import Binary
+from ..structures.multiclass.problem import Multiclass
 from .classifier import _LinearSVC
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ..data.sequences import Sequences, stack_sequences
 from ..errors import DataError
 from ..result import Result
-from ..sequences import Sequences, stack_sequences
 
 #: Parameters that may change from one training to the next.
 FREE = {

@@ -16,7 +16,7 @@ from .vocabulary import Vocabulary
 from .windows import Found, Windows
 
 if TYPE_CHECKING:
-    from ..sequences import Sequences
+    from ..data.sequences import Sequences
 
 
 class Extractor:
@@ -132,7 +132,7 @@ def _sequences(
     rows: Rows, found: list[Found], by_pattern: list[np.ndarray], n_features: int
 ) -> Sequences:
     """The matrix of all occurrences, given the columns of each pattern's features."""
-    from ..sequences import Sequences
+    from ..data.sequences import Sequences
 
     none = np.zeros(0, np.int32)
     tokens = np.concatenate([none, *(f.tokens for f in found)])

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ..data.sequences import offsets_of
 from ..errors import DataError
-from ..sequences import offsets_of
 from .coding import Codes, cut, place
 
 

@@ -10,14 +10,7 @@ from typing import Any
 
 from ..errors import DataError
 from .builtin import BUILTIN
-from .parsing import (
-    DEFAULT_COLUMNS,
-    EXTRA,
-    Pattern,
-    meaningful_lines,
-    parse_columns,
-    parse_pattern,
-)
+from .parsing import DEFAULT_COLUMNS, EXTRA, Pattern, meaningful_lines, parse_columns, parse_pattern
 
 _LARGEST_FILE = 1 << 20
 

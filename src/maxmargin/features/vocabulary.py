@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..data.sequences import offsets_of
 from ..errors import DataError
-from ..sequences import offsets_of
 from .coding import Codes, in_columns, place, rank, token_matrix
 
 if TYPE_CHECKING:
-    from ..sequences import Sequences
+    from ..data.sequences import Sequences
 
 
 class Vocabulary:
@@ -108,7 +108,7 @@ class _Entries:
 
     def sequences(self, columns: np.ndarray, n_features: int) -> Sequences:
         """The matrix, given the column of each name."""
-        from ..sequences import Sequences
+        from ..data.sequences import Sequences
 
         shape = (int(self.offsets[-1]), n_features)
         matrix = token_matrix(self.tokens, columns[self.codes], self.values, shape)

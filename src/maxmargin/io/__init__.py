@@ -9,12 +9,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .atomic import atomic_file, write_lines_atomic
+    from ..saving.atomic import atomic_file, write_lines_atomic
+    from ..saving.container import read_container, write_container
+    from ..saving.label_json import labels_from_json, labels_to_json
     from .brackets import clean, parse_trees, read_sentences, read_trees, tree_lines, write_trees
     from .conll import conll_lines, read_conll, write_conll
     from .hmm import hmm_lines, read_hmm
-    from .label_json import labels_from_json, labels_to_json
-    from .model import read_container, write_container
     from .svm_struct import StructModel, read_svm_struct, write_svm_struct
     from .svm_struct_models import load_svm_struct, save_svm_struct
     from .svmlight import Examples, read_examples, read_svmlight
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 _HOME = {
     "Examples": "svmlight",
     "StructModel": "svm_struct",
-    "atomic_file": "atomic",
+    "atomic_file": "..saving.atomic",
     "clean": "brackets",
     "conll_lines": "conll",
     "hmm_lines": "hmm",
-    "labels_from_json": "label_json",
-    "labels_to_json": "label_json",
+    "labels_from_json": "..saving.label_json",
+    "labels_to_json": "..saving.label_json",
     "load_svm_struct": "svm_struct_models",
     "parse_trees": "brackets",
     "read_conll": "conll",
-    "read_container": "model",
+    "read_container": "..saving.container",
     "read_examples": "svmlight",
     "read_hmm": "hmm",
     "read_sentences": "brackets",
@@ -41,8 +41,8 @@ _HOME = {
     "save_svm_struct": "svm_struct_models",
     "tree_lines": "brackets",
     "write_conll": "conll",
-    "write_container": "model",
-    "write_lines_atomic": "atomic",
+    "write_container": "..saving.container",
+    "write_lines_atomic": "..saving.atomic",
     "write_svm_struct": "svm_struct",
     "write_trees": "brackets",
 }
@@ -79,7 +79,9 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f".{_HOME[name]}", __name__), name)
+    home = _HOME[name]
+    module = import_module(home if home.startswith(".") else f".{home}", __name__)
+    return getattr(module, name)
 
 
 def __dir__() -> list[str]:

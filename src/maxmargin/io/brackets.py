@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
+from ..data.trees import Tree, as_tree, escape, fold
 from ..errors import DataError
-from ..trees import Tree, as_tree, escape, fold
-from .atomic import write_lines_atomic
+from ..saving.atomic import write_lines_atomic
 from .sources import display_name, open_source
 
 ROOT = "TOP"

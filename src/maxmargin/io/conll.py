@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import DataError
 from ..features.coding import Codes, cut
 from ..features.rows import Column, Rows
-from .atomic import write_lines_atomic
+from ..saving.atomic import write_lines_atomic
 from .sources import display_name, line_blocks, open_source
 
 _DOCUMENT = b"-DOCSTART-"

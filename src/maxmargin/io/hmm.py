@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from ..data.sequences import Sequences, check_finite, stack_sequences
 from ..errors import DataError
-from ..sequences import Sequences, check_finite, stack_sequences
 from .sources import display_name
 from .svmlight import Examples, read_examples
 

@@ -22,7 +22,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ..errors import DataError, ModelFileError
-from .atomic import atomic_file
+from ..saving.atomic import atomic_file
 from .sources import display_name, open_source
 from .svm_struct_vectors import Layout, Refused, WeightReader, weight_text
 

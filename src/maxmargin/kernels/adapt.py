@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..data.sequences import Sequences
 from ..result import Status
-from ..sequences import Sequences
 from ..training import random
 from .audit import DualPoint, dual_point, left_out
 from .basis import Basis, FeatureMap, choose_basis

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..duals import Duals
+from ..engine.arrays import Duals
 from .model import KernelModel
 from .rows import KernelRows
 from .scores import ScoreShard

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..checkpoint import as_checkpoint
+from ..data.sequences import Sequences
+from ..engine.shard import n_threads
 from ..errors import DataError
-from ..sequences import Sequences
-from ..shard import n_threads
+from ..saving.checkpoint import as_checkpoint
 from .fit import train_kernel
 from .functions import make_kernel
 from .model import KernelModel

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from ..checkpoint import Checkpoint
+from ..engine.shard import n_threads
 from ..errors import DataError
 from ..objective import check_positive
 from ..problem import MODES, KernelProblem
 from ..result import Result
-from ..shard import n_threads
+from ..saving.checkpoint import Checkpoint
 from ..training import check_stop, random, train_shard
 from .adapt import find_basis
 from .audit import Audit, exact_dual, exact_primal

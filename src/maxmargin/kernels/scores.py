@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from ..checkpoint import fingerprint
-from ..planes import Plane
+from ..data.sequences import Sequences
+from ..engine.shard import Shard
+from ..engine.vectors import Plane
 from ..problem import KernelProblem, Pack
-from ..sequences import Sequences
-from ..shard import Shard
+from ..saving.checkpoint import fingerprint
 from .columns import Columns
 from .rows import KernelRows
 

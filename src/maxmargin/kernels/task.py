@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..checkpoint import Checkpoint, fingerprint
+from ..engine.shard import Shard
 from ..problem import MODES, KernelProblem
 from ..result import Result
-from ..shard import Shard
+from ..saving.checkpoint import Checkpoint, fingerprint
 from ..training import train_shard
 from .audit import DualPoint, dual_point
 from .rows import KernelRows

@@ -27,8 +27,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from ..data.trees import Tree, as_tree
 from ..errors import DataError
-from ..trees import Tree, as_tree
 from .counts import Counts
 
 ROOTS = frozenset({"TOP", "ROOT", "S1"})

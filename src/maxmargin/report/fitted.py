@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from ..data.labels import as_label_array
 from ..errors import DataError, MaxMarginError
 from ..estimators.classifier import read_matrix
-from ..explain import explain, largest_slacks
-from ..labels import as_label_array
 from ..metrics import SequenceEvaluation
+from ..outputs.explain import explain, largest_slacks
 from ..problem import as_kernel_problem
 from .page import check_page
 from .results import Outcome

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..explain import Explanation, Weight, Weights
+from ..outputs.explain import Explanation, Weight, Weights
 from .page import escape
 
 #: More labels than these are folded away.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..engine.shard import Shard
 from ..errors import DataError
-from ..shard import Shard
 from .base import Solver, solve
 from .bcfw import BCFW
 from .n_slack import NSlack

@@ -27,10 +27,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..checkpoint import Checkpoint, Saver
+from ..engine.vectors import Plane
 from ..objective import gap_target
-from ..planes import Plane
 from ..result import Callback, Record, Result, Status, Stop
+from ..saving.checkpoint import Checkpoint, Saver
 from .contradiction import check_bounds, check_finite
 from .task import Clock, Task, TimeUp
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..planes import Plane
+from ..engine.vectors import Plane
 from .qp import solve_simplex_qp
 
 #: A plane leaves the bundle after so many QPs in which its dual was zero (paper 000, section 4).

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..m_best import Asker
+from ..outputs.m_best import Asker
 from ..problem import SLACK
 
 #: The relaxed program is solved until a step can gain no more than this part of its value.

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.shard import Shard
+from ..engine.vectors import Plane
 from ..errors import DataError, ProblemError
-from ..planes import Plane
 from ..problem import SLACK
-from ..shard import Shard
 from .task import Task
 
 #: Rounding errors are smaller than this part of the numbers that were added up.

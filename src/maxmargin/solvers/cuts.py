@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..loops import Cache
-from ..planes import Plane
+from ..engine.passes import Cache
+from ..engine.vectors import Plane
 from .contradiction import ROUNDING, check_oracle
 from .diverse import DiverseCuts
 from .task import Task

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..m_best import Asker
-from ..planes import Plane
+from ..engine.vectors import Plane
+from ..outputs.m_best import Asker
 from .bundle import Bundle
 from .combine import STRATEGIES, Outputs
 from .task import Task

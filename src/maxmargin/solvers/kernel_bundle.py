@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..engine.vectors import Plane
 from ..errors import MaxMarginError
 from ..kernels.scores import ScoreShard
-from ..planes import Plane
 from .bundle import Cuts
 
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..engine.linalg import go_towards
 from ..errors import DataError
-from ..linalg import go_towards
-from ..m_best import check_diversity
 from ..objective import primal
+from ..outputs.m_best import check_diversity
 from .bundle import Bundle, LineSearch
 from .cuts import CutMaker
 from .diverse import COMBINE, DiverseCuts, Options

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..duals import Rule
+from ..engine.arrays import Rule
 from ..errors import DataError
 from . import working_sets as sets
 from .task import Task

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..engine.linalg import blend
 from ..errors import DataError
-from ..linalg import blend
 from ..objective import dual, primal
 from .task import Task
 

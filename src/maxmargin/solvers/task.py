@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..shard import Shard
+from ..engine.shard import Shard
 
 
 class TimeUp(Exception):

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..duals import Duals
+from ..engine.arrays import Duals
 from . import working_sets as sets
 from .task import Task
 from .working_sets import WorkingSets

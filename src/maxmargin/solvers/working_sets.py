@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from ..duals import (
+from ..engine.arrays import (
     ADDED,
     CHANGED,
     FULL,

@@ -1,0 +1,1 @@
+"""DivMCuts: several diverse cuts per iteration."""

@@ -1,0 +1,1 @@
+"""Joachims, Finley and Yu (2009): Cutting-plane training of structural SVMs."""

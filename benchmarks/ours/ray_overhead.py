@@ -1,0 +1,113 @@
+"""What the workers of Ray cost: actors against threads, one actor against none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..framework.display import Column, count, percent, seconds
+from ..framework.registry import Verdict, experiment
+from ..framework.runs import run_values
+from .threads import MANY, train_task
+
+if TYPE_CHECKING:
+    from ..framework.session import Group, Session
+
+C = {"chunking": 0.1, MANY: 0.05}
+
+
+class Run(NamedTuple):
+    """A task, a solver, and whether it is a long run, whose time is judged."""
+
+    task: str
+    solver: str
+    tol: float
+    long: bool
+
+
+RUNS = (
+    Run(MANY, "sdm", 0.02, True),
+    # Its workers exchange 59 MB for every fraction of a second of work.
+    Run("chunking", "sdm", 0.002, False),
+    Run("chunking", "one-slack", 0.1, True),
+)
+
+WAYS = ("1 thread", "1 actor", "2 threads", "2 actors")
+
+#: Two actors may take so much longer than two threads.
+ALLOWED = 1.15
+
+
+@experiment(
+    "ray-overhead",
+    title="Actors of Ray against threads, on one machine",
+    claim="One actor makes the local run's iterates; two actors take at most 15 % longer than two "
+    "threads to the same certified gap, on long runs of one-slack (7.4 million weights) and of SDM "
+    "(500 labels).",
+    data=("conll2000",),
+    peers=("ray",),
+)
+def run(session: Session) -> Verdict:
+    """All runs in all ways."""
+    groups = {(one, way): measure(session, one, way) for one in RUNS for way in WAYS}
+    columns = [
+        Column("task", "task"),
+        Column("solver", "solver"),
+        Column("way", "on"),
+        Column("time", "seconds", seconds, "converged"),
+        Column("iterations", "iterations", count),
+        Column("oracle_calls", "oracle calls", count),
+        Column("idle", "workers idle", percent),
+    ]
+    session.table(groups.values(), columns, "to the same certified gap; > where time was up")
+    return judge(groups)
+
+
+def measure(session: Session, one: Run, way: str) -> Group:
+    """One way of one run."""
+    n = 300 if one.task == MANY else None
+    limit = 300.0
+    if session.quick:
+        n, limit = {"chunking": 500, MANY: 20}[one.task], 30.0
+    tol = one.tol * (20 if session.quick else 1)
+
+    def once(seed: int) -> dict[str, Any]:
+        workers = int(way.split()[0])
+        options: dict[str, Any] = {"n_jobs": workers}
+        if "actor" in way:
+            options = {"backend": _ray(workers)}
+        result = train_task(
+            session, one.task, n, C=C[one.task], solver=one.solver, tol=tol, max_time=limit,
+            random_state=seed, **options,
+        )  # fmt: skip
+        busy = [worker.busy for worker in result.workers]
+        idle = 1 - sum(busy) / (len(busy) * result.time) if busy else 0.0
+        return {**run_values(result), "idle": max(idle, 0.0)}
+
+    config = {
+        "task": one.task, "solver": one.solver, "way": way, "n": n or 0, "tol": tol, "cap": limit,
+    }  # fmt: skip
+    return session.measure(config, once)
+
+
+def _ray(workers: int) -> Any:
+    from maxmargin.backends.ray import Ray
+
+    return Ray(num_shards=workers, init={"num_cpus": 2, "object_store_memory": 10**9})
+
+
+def judge(groups: dict[tuple[Run, str], Group]) -> Verdict:
+    """The same primal with one actor; time with two."""
+    lines, passed = [], True
+    for one in RUNS:
+        ways = {way: groups[one, way] for way in WAYS}
+        same = ways["1 actor"].numbers("primal") == ways["1 thread"].numbers("primal")
+        two = ways["2 actors"].median("time") / ways["2 threads"].median("time")
+        done = ways["2 actors"].every("converged")
+        passed &= same and (not one.long or (two <= ALLOWED and done))
+        ended = "" if done else " at least: time was up"
+        short = "" if one.long else " (a short run)"
+        lines.append(
+            f"{one.task}, {one.solver}{short}: same iterates {same}, 2 actors / 2 threads "
+            f"{two:.2f}{ended}"
+        )
+    return Verdict(passed, "\n".join(lines))

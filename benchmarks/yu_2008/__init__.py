@@ -1,0 +1,1 @@
+"""Yu and Joachims (2008): Training structural SVMs with kernels using sampled cuts."""

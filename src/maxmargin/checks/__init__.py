@@ -1,0 +1,1 @@
+"""``check_problem`` and what it asks of a problem."""

@@ -1,0 +1,283 @@
+"""``check_problem``: looks for mistakes in a problem, and names the example that shows each.
+
+It asks the oracle of some examples at several weights and compares what it answers with every
+output that it knows of the same example: the truth, answers at other weights and in other modes,
+and for plain Python problems what ``outputs(x)`` lists, or else the labels of other examples.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..engine.shard import Shard
+from ..errors import DataError, ProblemError
+from ..problem import MARGIN, MODES, PREDICT, SLACK, KernelProblem, Pack, as_kernel_problem
+from ..training import check_examples, random
+from .probing import (
+    CALLS,
+    RTOL,
+    Example,
+    Known,
+    Trial,
+    fingerprint,
+    minus,
+    naming,
+    probe,
+    probe_weights,
+    vanishes,
+)
+from .several import check_m_best
+
+GOALS = {
+    PREDICT: "<w, phi(y) - phi(y_true)>",
+    MARGIN: "loss(y) + <w, phi(y) - phi(y_true)>",
+    SLACK: "loss(y) * (1 + <w, phi(y) - phi(y_true)>)",
+}
+
+
+class Checked(NamedTuple):
+    """What ``check_problem`` looked at without finding a mistake."""
+
+    examples: int
+    oracle_calls: int
+    comparisons: int
+    rescalings: tuple[str, ...]
+    refused: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        refused = "".join(f", {name} is refused" for name in self.refused)
+        return (
+            f"Checked: no mistake found in {self.examples} examples, {self.oracle_calls} oracle "
+            f"calls and {self.comparisons} comparisons with known outputs "
+            f"({' and '.join(self.rescalings)} rescaling{refused})"
+        )
+
+
+def check_problem(
+    problem: Any,
+    X: Any,
+    Y: Any,
+    *,
+    rescaling: str | None = None,
+    n_examples: int = 20,
+    n_probes: int = 14,
+    random_state: Any = 0,
+) -> Checked:
+    """Look for mistakes in a problem; raise a ProblemError that explains the first one found.
+
+    A plain Python problem may have a method ``outputs(x)``, an iterable of outputs that x allows
+    (all of them, or some): ``decode`` is then compared with each.
+
+    Parameters
+    ----------
+    problem : Problem or KernelProblem
+    X, Y : sequences
+        Inputs and true outputs.
+    rescaling : {"margin", "slack"}, optional
+        The rescaling to check; by default each that the problem does not refuse.
+    n_examples : int
+        Size of the random sample of examples that is looked at.
+    n_probes : int
+        Weight vectors that are tried on each example.
+    random_state : int or RandomState
+
+    Returns
+    -------
+    Checked
+        What was looked at.
+
+    Examples
+    --------
+    >>> import numpy as np, maxmargin as mm
+    >>> class Sign(mm.Problem):
+    ...     def features(self, x, y):
+    ...         return 0.5 * y * x
+    ...     def loss(self, y_true, y):
+    ...         return float(y != y_true)
+    ...     def decode(self, x, w, y_true=None, rescaling="margin"):
+    ...         return 1 if w @ x > 0 else -1
+    >>> X, Y = np.array([[1.0, 2.0], [-1.0, 0.5]]), [1, -1]
+    >>> mm.check_problem(Sign(), X, Y)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    maxmargin.errors.ProblemError: decode(x, w, y_true, 'margin') ignores the loss: ...
+    """
+    if rescaling is not None and rescaling not in MODES:
+        raise DataError(f"rescaling is 'margin', 'slack' or None, got {rescaling!r}")
+    if n_examples < 1 or n_probes < 1:
+        raise DataError(f"n_examples and n_probes are >= 1, got {n_examples} and {n_probes}")
+    kernel_problem = as_kernel_problem(problem)
+    check_examples(X, Y, None)
+    rng = random(random_state)
+    pack, blind = kernel_problem.pack(X, Y), kernel_problem.pack(X)
+    check_unpack(kernel_problem, pack)
+    sample = sorted(rng.permutation(pack.n)[:n_examples].tolist())
+    examples = [Example(kernel_problem, pack, i) for i in sample]
+    modes, refused = accepted_modes(examples[0], rescaling)
+    for example in examples:
+        examine(example, blind, modes, n_probes, rng)
+    shard, w = Shard(kernel_problem, pack), probe_weights(examples[0], rng, noise=1)
+    for mode in modes[1:]:
+        check_training(shard, examples, w, mode)
+    if kernel_problem.kernels.m_best is not None:
+        check_m_best(shard, np.array(sample), w, modes)
+    asked = len(modes) * n_probes
+    return Checked(
+        examples=len(examples),
+        oracle_calls=asked * len(examples),
+        comparisons=asked * sum(len(example.known) for example in examples),
+        rescalings=tuple(name for name, mode in MODES.items() if mode in modes),
+        refused=refused,
+    )
+
+
+def examine(example: Example, blind: Pack, modes: list[int], n_probes: int, rng: Any) -> None:
+    """All checks of one example; ``blind`` are the examples without true outputs."""
+    trials = probe(example, modes, n_probes, rng)
+    check_outputs(example)
+    check_differences(example)
+    check_blind(example, blind, trials[-1])
+    for mode in modes:
+        check_mode(example, mode, trials)
+
+
+def accepted_modes(example: Example, rescaling: str | None) -> tuple[list[int], tuple[str, ...]]:
+    """The modes to check, and the names of the rescalings that the problem refuses."""
+    if rescaling is not None:
+        return [PREDICT, MODES[rescaling]], ()
+    modes, refused, reason = [PREDICT], [], ""
+    for name, mode in MODES.items():
+        try:
+            example.decode(np.zeros(example.pack.dim), mode)
+            modes.append(mode)
+        except (NotImplementedError, ProblemError) as error:
+            if not isinstance(error.__cause__ or error, NotImplementedError):
+                raise
+            refused.append(name)
+            reason = str(error)
+    if len(refused) == len(MODES):
+        raise ProblemError(f"decode refuses both rescalings, nothing can be trained: {reason}")
+    return modes, tuple(refused)
+
+
+def check_unpack(problem: KernelProblem, pack: Pack) -> None:
+    """Predictions come back as one output for each example."""
+    with naming("unpack"):
+        n = len(problem.unpack(pack, pack.truth.copy()))
+    if n != pack.n:
+        raise ProblemError(f"unpack returns {n} outputs for {pack.n} examples")
+
+
+def check_outputs(example: Example) -> None:
+    """Outputs stay as they were returned, and their features stay the same."""
+    i, t = example.i, example.truth
+    for key, known in example.known.items():
+        if fingerprint(known.y) != key:
+            raise ProblemError(
+                f"decode of example {i} returned an output and changed it later, to {known}: "
+                "return a new object each time"
+            )
+        if not vanishes(known.psi, minus(example.delta(t.y, known.y))):
+            raise ProblemError(
+                f"the features of example {i} with y = {known} differ from call to call: they may "
+                "depend on x and y only"
+            )
+
+
+def check_differences(example: Example) -> None:
+    """Differences of features add up; always so in a plain Python problem."""
+    i, t = example.i, example.truth
+    for y, z in pairwise([*example.known.values(), t]):
+        if not vanishes(example.delta(y.y, y.y)):
+            raise ProblemError(f"delta(y, y) of example {i} is not 0 at y = {y}")
+        zy = example.delta(z.y, y.y)
+        if not vanishes(zy, example.delta(y.y, z.y)):
+            raise ProblemError(
+                f"delta(y, z) of example {i} is not -delta(z, y) at y = {y}, z = {z}: delta is "
+                "phi(y) - phi(z)"
+            )
+        if not vanishes(y.psi, minus(z.psi), minus(zy)):
+            raise ProblemError(
+                f"delta(t, z) + delta(z, y) of example {i} is not delta(t, y) at t = {t}, "
+                f"y = {y}, z = {z}: delta is a difference of features"
+            )
+
+
+def check_blind(example: Example, blind: Pack, trial: Trial) -> None:
+    """A prediction needs no true outputs."""
+    seen, unseen = trial.answers[PREDICT], example.decode(trial.w, PREDICT, blind)
+    if exceeds(seen, unseen, trial.w, PREDICT) or exceeds(unseen, seen, trial.w, PREDICT):
+        raise ProblemError(
+            f"the prediction of example {example.i} is {seen} when Y was given to pack and "
+            f"{unseen} when it was not: a prediction may depend on x and w only"
+        )
+
+
+def check_mode(example: Example, mode: int, trials: list[Trial]) -> None:
+    """No known output is better than what decode answered."""
+    for trial in trials:
+        answer = trial.answers[mode]
+        best = max(example.known.values(), key=lambda known: known.value(trial.w, mode)[0])
+        for rival in (example.truth, trial.answers[PREDICT], best):
+            if exceeds(rival, answer, trial.w, mode):
+                raise ProblemError(complaint(example, mode, trials, trial, rival))
+
+
+def complaint(example: Example, mode: int, trials: list[Trial], trial: Trial, rival: Known) -> str:
+    """What is wrong, where, with both values, and what to do."""
+    answer = trial.answers[mode]
+    if rival is example.truth:
+        origin = "the true output"
+    elif rival is trial.answers[PREDICT]:
+        origin = "the prediction at the same weights"
+    else:
+        origin = rival.origin
+    return (
+        f"{CALLS[mode]} {diagnosis(mode, trials)}: for example {example.i} it returned {answer} "
+        f"with value {answer.value(trial.w, mode)[0]:.6g}, but {rival} has value "
+        f"{rival.value(trial.w, mode)[0]:.6g} ({origin}; losses {answer.loss:g} and "
+        f"{rival.loss:g}, |w| = {np.linalg.norm(trial.w):.3g}). It must maximise {GOALS[mode]}"
+    )
+
+
+def diagnosis(mode: int, trials: list[Trial]) -> str:
+    """The kind of mistake, from the answers at all weights."""
+
+    def always_as(other: int) -> bool:
+        return all(trial.answers[mode] is trial.answers.get(other) for trial in trials)
+
+    if mode != PREDICT and always_as(PREDICT):
+        return "ignores the loss: it always returns the plain prediction"
+    if mode == SLACK and always_as(MARGIN):
+        return "ignores the rescaling: it always returns what 'margin' does"
+    return "does not return the best output"
+
+
+def check_training(shard: Shard, examples: list[Example], w: np.ndarray, mode: int) -> None:
+    """End to end: a pass of the training loops sees the same values, and 0 at all truths."""
+    labels = shard.new_labels()
+    shard.oracle(w, mode, labels, np.array([example.i for example in examples]))
+    _, _, values = shard.collect(w, mode, labels)
+    for example in examples:
+        alone, size = example.decode(w, mode).value(w, mode)
+        if abs(values[example.i] - max(alone, 0.0)) > RTOL * size:
+            raise ProblemError(
+                f"{CALLS[mode]} of example {example.i} led to the value {alone:.6g} when called "
+                f"alone and {values[example.i]:.6g} inside the training loop, at the same "
+                "weights: it may depend on its arguments only"
+            )
+        values[example.i] = 0.0
+    if values.any():
+        i = int(np.flatnonzero(values)[0])
+        raise ProblemError(
+            f"the loss of example {i} is {values[i]:g} at its true output: loss(y_true, y_true) "
+            "must be 0"
+        )
+
+
+def exceeds(rival: Known, answer: Known, w: np.ndarray, mode: int) -> bool:
+    """Whether the rival is better by more than rounding."""
+    (high, size), (low, other) = rival.value(w, mode), answer.value(w, mode)
+    return high - low > RTOL * (size + other)

@@ -1,0 +1,60 @@
+"""What ``check_problem`` looks at in a decoder of several outputs."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+
+from ..engine.several import same_labels
+from ..engine.shard import Shard
+from ..errors import ProblemError
+from ..outputs.m_best import Asker
+from ..problem import MODES, PREDICT, SLACK
+from .probing import RTOL
+
+#: How many outputs it is asked for.
+ASKED = 4
+
+
+def check_m_best(shard: Shard, sample: np.ndarray, w: np.ndarray, modes: list[int]) -> None:
+    """The first output is as good as that of decode, and no output comes twice.
+
+    When training, the first one is taken for the most violated output: if another were more
+    violated, the certificate would be wrong.
+    """
+    pack, first = shard.pack, Asker(shard, 1)
+    several = Asker(shard, ASKED)
+    for mode in modes:
+        shard.oracle(w, mode, first.outputs.labels, sample)
+        first.outputs.count[sample] = 1
+        several.ask(w, mode, 0.0, sample)
+        best, found = _values(first, w, mode)[:, 0], _values(several, w, mode)[:, 0]
+        scale = RTOL * (1 + np.abs(best))
+        for i in sample[found[sample] < best[sample] - scale[sample]].tolist():
+            raise ProblemError(
+                f"the first of several outputs of example {i} ({_name(mode)}) is worth "
+                f"{found[i]:.6g}, but that of decode {best[i]:.6g}: it must be the best"
+            )
+        for i in sample.tolist():
+            lo, length = pack.offsets[i], pack.offsets[i + 1] - pack.offsets[i]
+            slots = [ASKED * lo + r * length for r in range(several.outputs.count[i])]
+            labels = several.outputs.labels
+            if any(same_labels(labels, a, labels, b, length) for a, b in combinations(slots, 2)):
+                raise ProblemError(
+                    f"two of the outputs of example {i} ({_name(mode)}) are the same: "
+                    "several outputs must be different ones"
+                )
+
+
+def _values(asker: Asker, w: np.ndarray, mode: int) -> np.ndarray:
+    """What the mode maximises, of each output (n, m)."""
+    margin = asker.measure(w)
+    loss = asker.outputs.loss
+    if mode == PREDICT:
+        return -margin
+    return loss * (1 - margin) if mode == SLACK else loss - margin
+
+
+def _name(mode: int) -> str:
+    return next((f"{name} rescaling" for name, m in MODES.items() if m == mode), "prediction")

@@ -1,0 +1,143 @@
+"""Sequences of tokens: the input of a chain, whatever form the user has it in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..engine.checked import NotFinite, check_finite_rows, check_offsets, csr_rows, first_bad_weight
+from ..errors import DataError
+
+
+class Sequences(Sequence[Any]):
+    """Feature rows of all tokens below one another, and where each sequence begins.
+
+    Parameters
+    ----------
+    matrix : CSR matrix or array (total, d)
+        One row for each token.
+    offsets : int array (n + 1,)
+        Sequence i is ``matrix[offsets[i]:offsets[i + 1]]``.
+    weight : array (total,), optional
+        Weights >= 0 of the tokens: how much an error at a token costs.
+    """
+
+    def __init__(self, matrix: Any, offsets: Any, weight: Any = None):
+        import scipy.sparse as sp
+
+        sparse = sp.issparse(matrix)
+        self.matrix = csr_rows(matrix, "the matrix of tokens") if sparse else np.asarray(matrix)
+        if self.matrix.ndim != 2:
+            raise DataError(f"the rows of tokens form a matrix, got shape {self.matrix.shape}")
+        self.offsets = check_offsets(offsets, self.matrix.shape[0])
+        self.weight = None if weight is None else self._check_weight(weight)
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """Number of tokens of each sequence."""
+        return np.diff(self.offsets)
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return self.matrix.shape[1]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, key: Any) -> Any:
+        """The rows of one sequence, or the sequences of a slice or an array of numbers."""
+        if isinstance(key, int | np.integer):
+            i = range(len(self))[key]
+            return self.matrix[self.offsets[i] : self.offsets[i + 1]]
+        chosen = np.arange(len(self))[key]
+        bounds = self.offsets.tolist()
+        rows = [np.arange(bounds[i], bounds[i + 1]) for i in chosen.tolist()]
+        tokens = np.concatenate(rows) if rows else np.zeros(0, int)
+        weight = None if self.weight is None else self.weight[tokens]
+        return Sequences(self.matrix[tokens], offsets_of(self.lengths[chosen]), weight)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[i] for i in range(len(self)))
+
+    def locate(self, row: int) -> tuple[int, int]:
+        """Sequence and token of a row of the matrix."""
+        i = int(np.searchsorted(self.offsets, row, side="right")) - 1
+        return i, int(row - self.offsets[i])
+
+    def _check_weight(self, weight: Any) -> np.ndarray:
+        weight = np.asarray(weight, np.float64)
+        if weight.shape != (self.matrix.shape[0],):
+            raise DataError(
+                f"token weights have shape {weight.shape}, {self.matrix.shape[0]} tokens need one "
+                "each"
+            )
+        row = first_bad_weight(weight)
+        if row is not None:
+            i, t = self.locate(row)
+            raise DataError(
+                f"the weight of token {t} of sequence {i} is {weight[row]}: weights are finite "
+                "and >= 0"
+            )
+        return weight
+
+
+def offsets_of(lengths: Any) -> np.ndarray:
+    """Where each sequence begins, and at the end the total."""
+    return np.concatenate([[0], np.cumsum(np.asarray(lengths, np.int64))])
+
+
+def stack_sequences(X: Any) -> Sequences:
+    """A list of matrices (L_i, d), all sparse or all dense, as ``Sequences``."""
+    import scipy.sparse as sp
+
+    if isinstance(X, Sequences):
+        return X
+    if sp.issparse(X) or getattr(X, "ndim", 3) == 2:
+        raise DataError("X is one matrix: it is a list of sequences; for a single one use [X]")
+    parts = [_as_matrix(x, i) for i, x in enumerate(X)]
+    if not parts:
+        raise DataError("X is empty: at least one sequence is needed")
+    d = next((x.shape[1] for x in parts if x.ndim == 2 and x.shape[0]), None)
+    for i, x in enumerate(parts):
+        if x.size == 0 and x.ndim < 2:
+            parts[i] = np.zeros((0, d or 0))
+        elif x.ndim != 2:
+            raise DataError(
+                f"sequence {i} has shape {x.shape}: a sequence is a matrix with one row a token"
+            )
+        elif x.shape[1] != d and x.shape[0]:
+            raise DataError(f"sequence {i} has {x.shape[1]} features, those before it have {d}")
+        if not sp.issparse(x) and x.dtype.kind not in "fiub":
+            raise DataError(f"sequence {i} holds {x.dtype}: features are numbers")
+    offsets = offsets_of([x.shape[0] for x in parts])
+    parts = [x for x in parts if x.shape[0]] or [np.zeros((0, d or 0))]
+    if any(sp.issparse(x) for x in parts):
+        matrix: Any = sp.vstack([sp.csr_array(x) for x in parts], format="csr")
+    else:
+        matrix = np.concatenate(parts)
+    return Sequences(matrix, offsets)
+
+
+def _as_matrix(x: Any, i: int) -> Any:
+    """Sparse matrices as they are, everything else as an array."""
+    if hasattr(x, "tocsr"):
+        return csr_rows(x, f"sequence {i}")
+    try:
+        return np.asarray(x)
+    except ValueError as error:
+        raise DataError(f"the rows of sequence {i} have different lengths: {error}") from error
+
+
+def check_finite(X: Sequences) -> None:
+    """No NaN or infinity; the message names the sequence and the token."""
+    try:
+        check_finite_rows(X.matrix)
+    except NotFinite as error:
+        i, t = X.locate(error.row)
+        raise DataError(
+            f"feature {error.column} of token {t} of sequence {i} is {error.value}: features must "
+            "be finite"
+        ) from None

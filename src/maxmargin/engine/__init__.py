@@ -1,0 +1,1 @@
+"""Compiled passes over examples, and what runs them."""

@@ -1,0 +1,298 @@
+"""Leaf kernels: rows of a matrix against weights. Everything above is built from these.
+
+A dense matrix and a CSR matrix are one type, ``Rows``, so that no kernel exists twice. Weights
+are feature-major: the weights of feature f for labels 0..K-1 are ``w[f*K : f*K + K]``, so that one
+feature adds one contiguous vector to the scores of all labels.
+
+Loops run over slices from 0, and indices into w are unsigned: an index that numba cannot prove
+non-negative costs a test for Python's negative indexing in every step and forbids vector
+instructions (three times slower).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numba.extending import register_jitable
+
+from ..errors import DataError
+from .checked import check_finite_rows, csr_rows
+from .views import prefetch
+
+#: Weights beyond this number do not stay in the processor's caches.
+LARGE = 1 << 18
+
+#: How many entries of the rows ahead weights are fetched: enough to hide the time it takes.
+AHEAD = 24
+
+
+class Rows(NamedTuple):
+    """A matrix by rows: entries ``indptr[i]:indptr[i + 1]`` of ``values`` are row i.
+
+    Their columns are at the same places of ``indices`` in a sparse matrix; in a dense one
+    (``dense`` is 1) they are 0, 1, 2, ... and ``indices`` is empty.
+    """
+
+    values: np.ndarray
+    indices: np.ndarray
+    indptr: np.ndarray
+    dense: int
+
+
+def pack_rows(X: Any, dtype: Any = None) -> Rows:
+    """Rows of a 2-d array or CSR matrix, without copying where possible.
+
+    Read-only always: one numba type, whether the arrays are the user's or come from shared memory.
+    Indices out of range, NaN and infinity raise DataError.
+    """
+    import scipy.sparse as sp
+
+    if sp.issparse(X):
+        X = csr_rows(X)
+        check_finite_rows(X)
+        if not X.has_sorted_indices:
+            X = X.sorted_indices()
+        values, indices, indptr, dense = X.data, X.indices, X.indptr, 0
+    else:
+        X = np.ascontiguousarray(X)
+        check_finite_rows(X)
+        values, dense = X.reshape(-1), 1
+        indices = np.empty(0, np.uint32)
+        indptr = np.arange(X.shape[0] + 1) * X.shape[1]
+    if dtype is None:
+        dtype = np.float32 if values.dtype == np.float32 else np.float64
+    if X.shape[1] > np.iinfo(np.int32).max:
+        raise DataError(f"{X.shape[1]} features are more than an int32 index can hold")
+    return Rows(
+        read_only(values, dtype), read_only(indices, np.uint32), read_only(indptr, np.int64), dense
+    )
+
+
+def read_only(array: Any, dtype: Any) -> np.ndarray:
+    """A contiguous read-only view (or copy, where the dtype differs)."""
+    array = np.asarray(array)
+    if array.dtype == np.int32 and dtype == np.uint32:
+        array = array.view(np.uint32)  # no copy: indices were checked before
+    view = np.ascontiguousarray(array, dtype).view()
+    view.flags.writeable = False
+    return view
+
+
+def add_rows(rows: Rows, scale: np.ndarray, label: np.ndarray, K: int, out: np.ndarray) -> None:
+    """out[f*K + label_i] += scale_i * X[i, f] for all rows i."""
+    of = np.repeat(np.arange(len(label)), np.diff(rows.indptr))
+    column = np.arange(len(of)) - rows.indptr[of] if rows.dense else rows.indices.astype(np.int64)
+    np.add.at(out, column * K + label[of], scale[of] * rows.values)
+
+
+@register_jitable
+def row_scores(rows, i, w, K, s):
+    """s[k] += sum_f X[i, f] * w[f*K + k]."""
+    lo, hi = rows.indptr[i], rows.indptr[i + 1]
+    values = rows.values[lo:hi]
+    if rows.dense:
+        for p in range(len(values)):
+            if values[p] != 0:
+                weights = w[p * K : p * K + K]
+                for k in range(K):
+                    s[k] += values[p] * weights[k]
+    else:
+        indices = rows.indices[lo:hi]
+        for p in range(len(values)):
+            base = indices[p] * K
+            weights = w[base : base + K]
+            for k in range(K):
+                s[k] += values[p] * weights[k]
+
+
+@register_jitable
+def rows_scores(rows, i, L, w, K, s):
+    """s[t*K + k] += sum_f X[i + t, f] * w[f*K + k] for the L rows from i on."""
+    if not rows.dense:
+        sparse_rows_scores(rows, i, L, w, K, s)
+        return
+    # Four rows at a time, so that weights are read once for four.
+    d = rows.indptr[i + 1] - rows.indptr[i]
+    X = rows.values[rows.indptr[i] : rows.indptr[i + L]]
+    whole = L - L % 4
+    for t in range(0, whole, 4):
+        s0, s1 = s[t * K : t * K + K], s[(t + 1) * K : (t + 2) * K]
+        s2, s3 = s[(t + 2) * K : (t + 3) * K], s[(t + 3) * K : (t + 4) * K]
+        for f in range(d):
+            weights = w[f * K : f * K + K]
+            x0, x1 = X[t * d + f], X[(t + 1) * d + f]
+            x2, x3 = X[(t + 2) * d + f], X[(t + 3) * d + f]
+            for k in range(K):
+                s0[k] += x0 * weights[k]
+                s1[k] += x1 * weights[k]
+                s2[k] += x2 * weights[k]
+                s3[k] += x3 * weights[k]
+    for t in range(whole, L):
+        row_scores(rows, i + t, w, K, s[t * K : t * K + K])
+
+
+@register_jitable
+def sparse_rows_scores(rows, i, L, w, K, s):
+    """The same of sparse rows; weights that are far away are fetched ahead of their use."""
+    end, far = len(rows.indices), len(w) > LARGE
+    for t in range(L):
+        lo, hi = rows.indptr[i + t], rows.indptr[i + t + 1]
+        values, indices = rows.values[lo:hi], rows.indices[lo:hi]
+        ahead = rows.indices[min(lo + AHEAD, end) :]
+        scores = s[t * K : t * K + K]
+        for p in range(len(values)):
+            if far and p < len(ahead):
+                start = ahead[p] * K
+                for line in range(0, K, 8):
+                    prefetch(w, start + line)
+                prefetch(w, start + K - 1)
+            base = indices[p] * K
+            weights = w[base : base + K]
+            for k in range(K):
+                scores[k] += values[p] * weights[k]
+
+
+@register_jitable
+def row_dot(rows, i, w):
+    """sum_f X[i, f] * w[f]."""
+    lo, hi = rows.indptr[i], rows.indptr[i + 1]
+    values = rows.values[lo:hi]
+    total = 0.0
+    if rows.dense:
+        for p in range(len(values)):
+            total += values[p] * w[p]
+    else:
+        indices = rows.indices[lo:hi]
+        for p in range(len(values)):
+            total += values[p] * w[indices[p]]
+    return total
+
+
+@register_jitable
+def row_write(rows, i, scale, K, k, idx, val, nnz):
+    """Append the entries of ``scale * X[i]``, as features of label k, to the sparse (idx, val)."""
+    lo, hi = rows.indptr[i], rows.indptr[i + 1]
+    values = rows.values[lo:hi]
+    idx, val = idx[nnz:], val[nnz:]
+    if rows.dense:
+        for p in range(len(values)):
+            idx[p] = p * K + k
+            val[p] = scale * values[p]
+    else:
+        indices = rows.indices[lo:hi]
+        for p in range(len(values)):
+            idx[p] = indices[p] * K + k
+            val[p] = scale * values[p]
+    return nnz + hi - lo
+
+
+@register_jitable
+def row_write_both(rows, i, K, k, j, idx, val, nnz):
+    """Append ``X[i]`` as features of label k, and ``-X[i]`` as features of label j."""
+    lo, hi = rows.indptr[i], rows.indptr[i + 1]
+    n = hi - lo
+    values = rows.values[lo:hi]
+    idx_k, val_k = idx[nnz : nnz + n], val[nnz : nnz + n]
+    idx_j, val_j = idx[nnz + n : nnz + 2 * n], val[nnz + n : nnz + 2 * n]
+    if rows.dense:
+        for p in range(n):
+            idx_k[p] = p * K + k
+            idx_j[p] = p * K + j
+    else:
+        indices = rows.indices[lo:hi]
+        for p in range(n):
+            idx_k[p] = indices[p] * K + k
+            idx_j[p] = indices[p] * K + j
+    for p in range(n):
+        val_k[p] = values[p]
+        val_j[p] = -values[p]
+    return nnz + 2 * n
+
+
+@register_jitable
+def copy_labels(source, start, target, to, length):
+    """target[to : to + length] = source[start : start + length], of labels of any kind.
+
+    A slice assignment would do, but numba takes seconds to compile one.
+    """
+    for j in range(length):
+        target[to + j] = source[start + j]
+
+
+@njit(cache=True, nogil=True)
+def sparse_dot(idx, val, nnz, w):
+    """<w, v> of a sparse v."""
+    total = 0.0
+    for p in range(nnz):
+        total += val[p] * w[idx[p]]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def sparse_axpy(scale, idx, val, nnz, w):
+    """w += scale * v of a sparse v."""
+    for p in range(nnz):
+        w[idx[p]] += scale * val[p]
+
+
+@njit(cache=True, nogil=True)
+def sparse_fill(idx, value, w):
+    """w[idx] = value."""
+    for e in range(len(idx)):
+        w[idx[e]] = value
+
+
+@njit(cache=True, nogil=True)
+def count_nonzeros(g):
+    """How many entries are not zero."""
+    nnz = 0
+    for j in range(len(g)):
+        nnz += g[j] != 0.0
+    return nnz
+
+
+@njit(cache=True, nogil=True)
+def sparse_set(idx, val, w):
+    """w[idx] = val."""
+    for e in range(len(idx)):
+        w[idx[e]] = val[e]
+
+
+@njit(cache=True, nogil=True)
+def differences(new, old, where, value):
+    """Write where two arrays differ and what is new there; returns at how many places.
+
+    One go through memory; ``where`` and ``value`` have room for one entry more than the arrays.
+    """
+    count = 0
+    for j in range(len(new)):
+        where[count], value[count] = j, new[j]
+        count += new[j] != old[j]
+    return count
+
+
+@njit(cache=True, nogil=True)
+def take_nonzeros(g, scale, idx, val):
+    """Move the non-zeros of g, times ``scale``, to idx and val; g is zero afterwards."""
+    nnz = 0
+    for j in range(len(g)):
+        if g[j] != 0.0:
+            idx[nnz], val[nnz] = j, scale * g[j]
+            nnz += 1
+            g[j] = 0.0
+
+
+@njit(cache=True, nogil=True)
+def go_towards(start, end, part, out):
+    """out = start + part * (end - start), in one go through memory."""
+    for j in range(len(out)):
+        out[j] = start[j] + part * (end[j] - start[j])
+
+
+@njit(cache=True, nogil=True)
+def blend(average, w, part):
+    """average += part * (w - average), in one go through memory."""
+    for j in range(len(w)):
+        average[j] += part * (w[j] - average[j])

@@ -1,0 +1,211 @@
+"""Worker processes for oracles in plain Python, which threads cannot speed up.
+
+Each worker receives the problem and the examples once, and then w and the numbers of examples to
+decode. Workers are plain child processes that talk through their standard input and output: no
+fork, so that threads and locks of the parent do no harm; no import of the user's main script, so
+that it needs no guard; and they end when the parent does, however it ends.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import queue
+import subprocess
+import sys
+import traceback
+import weakref
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from ..errors import ProblemError
+from ..problem import KernelProblem, Pack
+from .threads import Threads
+
+#: What a worker runs: Ctrl-C is the parent's business, and modules are where the parent has them.
+_CODE = (
+    "import pickle, signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); sys.path[:] "
+    "= pickle.load(sys.stdin.buffer); from maxmargin.engine.processes import serve; serve()"
+)
+
+#: One thread for BLAS, as in the parent while it trains: the same sums, and no crowding.
+_ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
+)
+
+
+class Worker:
+    """One child process, as the parent sees it."""
+
+    def __init__(self, payload: bytes) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", _CODE],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, **_ONE_THREAD},
+        )  # fmt: skip
+        self.payload: bytes | None = payload
+        self.version = 0
+
+    def ask(self, message: tuple[Any, ...], w: np.ndarray, version: int) -> Any:
+        """The worker's answer; w goes with the message if it does not have it yet."""
+        stdin, stdout = self.process.stdin, self.process.stdout
+        assert stdin is not None and stdout is not None  # pipes were asked for
+        try:
+            if self.payload is not None:
+                pickle.dump(sys.path, stdin)
+                stdin.write(self.payload)
+                self.payload = None
+            news = w if version != self.version else None
+            self.version = version
+            pickle.dump((*message, news), stdin, protocol=5)
+            stdin.flush()
+            answer, error, trace = pickle.load(stdout)
+        except (EOFError, OSError, ValueError, pickle.UnpicklingError) as reason:
+            code = self.process.wait()
+            raise ProblemError(
+                f"a worker process of the oracle ended with exit code {code}: not enough memory, "
+                "or a crash in compiled code; n_jobs=1 decodes in this process"
+            ) from reason
+        if error is not None:
+            failure = pickle.loads(error)
+            failure.add_note("In a worker process:\n" + trace)
+            raise failure
+        return answer
+
+    def stop(self) -> None:
+        """End the process now."""
+        self.process.kill()
+        self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout):
+            assert pipe is not None
+            with suppress(OSError):  # it may hold bytes that nobody will read
+                pipe.close()
+
+
+class Processes:
+    """Decodes examples in ``n`` worker processes, which start when they are first needed."""
+
+    def __init__(self, problem: KernelProblem, pack: Pack, n: int) -> None:
+        self.n = n
+        self.pack = pack
+        self.threads = Threads(n)  # each talks to one worker at a time
+        self._payload = pickle_problem(problem, pack)
+        self._all: list[Worker] = []
+        self._free: queue.SimpleQueue[Worker] = queue.SimpleQueue()
+        self._version = 0
+        weakref.finalize(self, _stop_all, self._all)
+
+    def new_weights(self) -> None:
+        """Say that w has changed since the last call."""
+        self._version += 1
+
+    def decode(
+        self,
+        w: np.ndarray,
+        mode: int,
+        labels: np.ndarray,
+        parts: list[np.ndarray],
+        check: Callable[[], None],
+    ) -> None:
+        """Decode the examples of all parts into ``labels``."""
+        if not self._all:
+            self._all += [Worker(self._payload) for _ in range(self.n)]
+            for worker in self._all:
+                self._free.put(worker)
+
+        free = self._free  # after an interruption there is another one, with other workers
+
+        def decode_part(part: np.ndarray) -> None:
+            worker = free.get()
+            try:
+                found = worker.ask((mode, part), w, self._version)
+            finally:
+                free.put(worker)
+            offsets, truth = self.pack.offsets, self.pack.truth
+            for i, y in zip(part, found, strict=True):
+                lo, hi = offsets[i], offsets[i + 1]
+                labels[lo:hi] = truth[lo:hi] if y is None else y
+
+        self.threads.each(decode_part, parts, check, abort=self.close)
+
+    def close(self) -> None:
+        """End all workers; the next call starts new ones."""
+        _stop_all(self._all)
+        self._free = queue.SimpleQueue()
+
+
+def _stop_all(workers: list[Worker]) -> None:
+    while workers:
+        workers.pop().stop()
+
+
+def pickle_problem(problem: KernelProblem, pack: Pack) -> bytes:
+    """What a worker needs to know, or an error that says what to do."""
+    import cloudpickle
+
+    try:
+        return cloudpickle.dumps((problem, pack))
+    except Exception as error:
+        raise ProblemError(
+            f"n_jobs > 1 decodes a problem in plain Python in worker processes, which receive the "
+            f"problem and the examples by pickle, and that failed: {error}. Keep open files, "
+            "locks, generators and the like out of them, or use n_jobs=1"
+        ) from error
+
+
+def serve() -> None:
+    """The life of a worker: decode what is asked for until the parent is gone."""
+    # What the user's code prints must not get between the answers.
+    source, sink = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    broken: BaseException | None = None
+    problem = pack = w = None
+    try:
+        problem, pack = pickle.load(source)
+    except EOFError:
+        return
+    except BaseException as error:
+        broken = error
+    while True:
+        try:
+            mode, part, news = pickle.load(source)
+        except EOFError:
+            return
+        w = w if news is None else news
+        try:
+            if broken is not None:
+                raise broken
+            answer = (decode_examples(problem, pack, w, mode, part), None, "")
+            content = pickle.dumps(answer, protocol=5)
+        except Exception as error:
+            content = pickle.dumps((None, _pickle_error(error), traceback.format_exc()))
+        try:
+            sink.write(content)
+            sink.flush()
+        except OSError:
+            return  # the parent is gone
+
+
+def decode_examples(problem: Any, pack: Any, w: Any, mode: int, part: np.ndarray) -> list[Any]:
+    """The outputs of the examples of ``part``; None for an output that is the truth itself."""
+    decode = getattr(problem.kernels.decode, "py_func", problem.kernels.decode)
+    work, found = np.empty(problem.work(pack, mode)), []
+    for i in part:
+        truth = pack.truth[pack.offsets[i] : pack.offsets[i + 1]]
+        y = np.empty_like(truth)
+        decode(pack.data, w, i, mode, y, work)
+        same = y.dtype == object and all(a is b for a, b in zip(y, truth, strict=True))
+        found.append(None if same else y)
+    return found
+
+
+def _pickle_error(error: BaseException) -> bytes:
+    """An exception that the parent can load, of its own type if possible."""
+    try:
+        content = pickle.dumps(error)
+        pickle.loads(content)
+    except Exception:
+        return pickle.dumps(ProblemError(f"{type(error).__name__}: {error}"))
+    return content

@@ -1,0 +1,182 @@
+"""Loops over several outputs of each example: asking for them, measuring them, adding them up.
+
+Written as those of ``loops.py``. ``outputs`` is a ``loops.Cache``: slot r of example i holds its
+r-th output, ``count`` how many there are; m is the number of slots.
+"""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+from numba import njit
+from numba.extending import overload, register_jitable
+
+from ..problem import SLACK
+from .linalg import copy_labels, sparse_axpy, sparse_dot
+from .views import borrow
+
+
+def differ(a: Any, b: Any) -> bool:
+    """Whether two labels differ; objects of which nobody can say it do."""
+    if a is b:
+        return False
+    try:
+        return not bool(a == b)
+    except ValueError:  # arrays, or lists of them
+        return pickle.dumps(a) != pickle.dumps(b)
+
+
+@overload(differ)
+def _overload_differ(a, b):
+    return lambda a, b: a != b
+
+
+@register_jitable
+def same_labels(source, start, target, to, length):
+    """Whether two outputs are one."""
+    for j in range(length):  # noqa: SIM110  (numba knows no generators)
+        if differ(source[start + j], target[to + j]):
+            return False
+    return True
+
+
+@njit(inline="always")
+def ask_m_best(m_best, pack, w, mode, diversity, m, order, outputs, score, trail, scratch, work):
+    """The m best outputs by the problem's own kernel."""
+    pack, w, order, work = borrow((pack, w, order, work))
+    for t in range(len(order)):
+        i = order[t]
+        lo, hi = pack.offsets[i], pack.offsets[i + 1]
+        outputs.count[i] = m_best(
+            pack.data, w, i, mode, diversity, m, outputs.labels[m * lo : m * hi], score[i], work
+        )
+
+
+@njit(inline="always")
+def ask_by_steps(
+    decode, loss, delta, pack, w, mode, diversity, m, order, outputs, score, trail, scratch, work
+):
+    """Different outputs through the oracle alone: the next is the most violated after a step.
+
+    The step makes the violation of the output before it smaller by ``diversity`` times its loss,
+    as training itself would when it adds that plane. The search ends at the truth or at an output
+    that is known. ``w`` changes on the way, and is as it was in the end.
+    """
+    pack, order, work = borrow((pack, order, work))
+    for t in range(len(order)):
+        i = order[t]
+        lo, hi = pack.offsets[i], pack.offsets[i + 1]
+        start, found, used = m * lo, 0, 0
+        while found < m:
+            here = start + found * (hi - lo)
+            decode(pack.data, w, i, mode, outputs.labels[here : here + hi - lo], work)
+            known = False
+            for r in range(found):
+                old = start + r * (hi - lo)
+                known = known or same_labels(outputs.labels, old, outputs.labels, here, hi - lo)
+            if known:
+                break
+            found += 1
+            used = step_away(
+                loss, delta, pack, i, outputs.labels[here : here + hi - lo], diversity, w, trail,
+                used, scratch,
+            )  # fmt: skip
+            if used < 0:
+                break
+        outputs.count[i] = found
+        undo_steps(w, trail)
+
+
+@register_jitable(inline="always")
+def step_away(loss, delta, pack, i, y, diversity, w, trail, used, scratch):
+    """w += c psi_i(y) with |psi|^2 c = diversity * loss; -1 where that is no step.
+
+    What w was is written into ``trail`` from ``used`` on; returns where it ends.
+    """
+    where, before, end = trail
+    idx, val = scratch
+    loss_i = loss(pack.data, i, y)
+    nnz = delta(pack.data, i, pack.truth[pack.offsets[i] : pack.offsets[i + 1]], y, idx, val)
+    norm = 0.0
+    for p in range(nnz):
+        norm += val[p] * val[p]
+    if loss_i <= 0 or norm == 0:
+        return -1
+    for p in range(nnz):
+        where[used + p], before[used + p] = idx[p], w[idx[p]]
+    end[0] = used + nnz
+    sparse_axpy(diversity * loss_i / norm, idx, val, nnz, w)
+    return used + nnz
+
+
+@register_jitable
+def undo_steps(w, trail):
+    """w as it was: an index may stand there several times, and the first value is the oldest."""
+    where, before, end = trail
+    for p in range(end[0] - 1, -1, -1):
+        w[where[p]] = before[p]
+    end[0] = 0
+
+
+@njit(inline="always")
+def measure_outputs(loss, delta, pack, v, m, order, outputs, margin, scratch):
+    """outputs.loss[i, r] and margin[i, r] = <v, psi_i(r)> of every output."""
+    pack, v, order = borrow((pack, v, order))
+    idx, val = borrow(scratch)
+    for t in range(len(order)):
+        i = order[t]
+        lo, hi = pack.offsets[i], pack.offsets[i + 1]
+        for r in range(outputs.count[i]):
+            start = m * lo + r * (hi - lo)
+            y = outputs.labels[start : start + hi - lo]
+            outputs.loss[i, r] = loss(pack.data, i, y)
+            nnz = delta(pack.data, i, pack.truth[lo:hi], y, idx, val)
+            margin[i, r] = sparse_dot(idx, val, nnz, v)
+
+
+@njit(inline="always")
+def sum_outputs(delta, pack, mode, m, order, outputs, share, g, scratch):
+    """g += sum_ir weight_i share[i, r] plane_i(r)."""
+    pack, order = borrow((pack, order))
+    idx, val = borrow(scratch)
+    for t in range(len(order)):
+        i = order[t]
+        lo, hi = pack.offsets[i], pack.offsets[i + 1]
+        for r in range(outputs.count[i]):
+            if share[i, r] == 0:
+                continue
+            start = m * lo + r * (hi - lo)
+            y = outputs.labels[start : start + hi - lo]
+            nnz = delta(pack.data, i, pack.truth[lo:hi], y, idx, val)
+            scale = outputs.loss[i, r] if mode == SLACK else 1.0
+            sparse_axpy(pack.weight[i] * share[i, r] * scale, idx, val, nnz, g)
+
+
+@njit(inline="always")
+def keep_outputs(loss, pack, m, order, outputs, cache, now):
+    """Put outputs that are not in the caches there, in place of those least recently best."""
+    pack, order = borrow((pack, order))
+    slots = cache.loss.shape[1]
+    for t in range(len(order)):
+        i = order[t]
+        lo, hi = pack.offsets[i], pack.offsets[i + 1]
+        for r in range(1, outputs.count[i]):
+            start = m * lo + r * (hi - lo)
+            slot, known = 0, False
+            for q in range(cache.count[i]):
+                place = slots * lo + q * (hi - lo)
+                known = known or same_labels(outputs.labels, start, cache.labels, place, hi - lo)
+                if cache.used[i, q] < cache.used[i, slot]:
+                    slot = q
+            if known:
+                continue
+            if cache.count[i] < slots:
+                slot = cache.count[i]
+                cache.count[i] += 1
+            elif cache.used[i, slot] >= now:
+                break  # everything there is as new as this
+            copy_labels(outputs.labels, start, cache.labels, slots * lo + slot * (hi - lo), hi - lo)
+            y = outputs.labels[start : start + hi - lo]
+            cache.loss[i, slot] = loss(pack.data, i, y)
+            cache.used[i, slot] = now

@@ -1,0 +1,280 @@
+"""Examples, their caches and the bound loops: all that a solver asks about the training data.
+
+A pass over the examples is cut into chunks, between which Ctrl-C and time limits are obeyed.
+Passes at one w run in several threads. So does the oracle of the dual methods, for blocks of
+examples, where it is worth it. Sums are made in an order that depends on the examples only, so that
+the number of threads changes nothing in the result, not a bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..problem import PREDICT, KernelProblem, Pack
+from .arrays import Block, Duals, Rule, Visits
+from .bind import Loops, bind
+from .blocks import ascend_in_blocks, block_size
+from .passes import Cache
+from .shard_arrays import ShardArrays
+from .threads import Chunks, Threads, fixed_pieces, n_threads, split_by_effort
+from .vectors import Plane
+from .warm_up import warm_up
+
+#: Planes are summed in up to so many parts, each as long as w: where w is short against them.
+PARTIAL_SUMS = 8
+
+#: A chunk has so many parts for each thread: the last ones make the threads end together.
+PARTS = 8
+
+
+def _nothing() -> None:
+    """The check between chunks when nobody wants to stop."""
+
+
+class Shard(ShardArrays):
+    """Packed examples of one problem.
+
+    Parameters
+    ----------
+    problem : KernelProblem
+    pack : Pack
+    n_jobs : int
+        Threads for a compiled problem, or processes for the oracle of one in plain Python; -1 for
+        all cores.
+    loops : Loops, optional
+        The bound loops; found from the problem's kernels by default.
+    """
+
+    def __init__(
+        self, problem: KernelProblem, pack: Pack, n_jobs: int = 1, loops: Loops | None = None
+    ):
+        super().__init__(pack)
+        self.problem = problem
+        self.loops = bind(problem.kernels) if loops is None else loops
+        self.total_weight = float(pack.weight.sum())
+        self.n_jobs = n_threads(n_jobs)
+        self.threads = Threads(self.n_jobs if self.loops.compiled else 1)
+        self.processes = self._new_processes() if self.n_jobs > 1 else None
+        self.chunks = Chunks()
+        self.block_size = block_size(problem, pack)
+        self.everyone = np.arange(self.n)
+        self.scratch = self.new_scratch()
+        self._sum: np.ndarray | None = None
+        self._spare: list[tuple[Block, np.ndarray]] = []
+        self.n_oracle = 0
+        self.pace = np.inf  # seconds of an example in a pass that moves none, at the last look
+        self.check: Callable[[], None] = _nothing
+
+    def fingerprint(self) -> str:
+        """A hash of the problem and its packed examples: other data have another one."""
+        from ..saving.checkpoint import fingerprint
+
+        kind = type(self.problem).__name__
+        return fingerprint(kind, *(v for k, v in self.pack._asdict().items() if k != "work"))
+
+    def operations(self) -> float | None:
+        """About how many operations a pass of the oracle takes; None where that is unknown."""
+        return self.problem.operations(self.pack)
+
+    def oracle(self, w: np.ndarray, mode: int, labels: np.ndarray, order: np.ndarray) -> None:
+        """Decode the examples of ``order`` into ``labels``."""
+        decode, pack, work = self.loops.decode, self.pack, self.problem.work(self.pack, mode)
+
+        def decode_part(part: np.ndarray) -> None:
+            decode(pack, w, mode, part, labels, np.empty(work))
+
+        if self.processes is not None:
+            self.processes.new_weights()
+        for parts in self._parallel(order):
+            if self.processes is not None:
+                self.processes.decode(w, mode, labels, parts, self.check)
+            else:
+                self.threads.each(decode_part, parts, self.check)
+        if mode != PREDICT:
+            self.n_oracle += len(order)
+
+    def each(self, work: Callable[[np.ndarray], Any], order: np.ndarray) -> None:
+        """Call ``work`` on parts of ``order``, in threads, with checks in between."""
+        for parts in self._parallel(order):
+            self.threads.each(work, parts, self.check)
+
+    def each_in_turn(self, work: Callable[[np.ndarray], Any], order: np.ndarray) -> None:
+        """Call ``work`` on parts of ``order``, one after the other, with checks in between."""
+        for part in self.chunks(order):
+            self.check()
+            work(part)
+
+    def _parallel(self, order: np.ndarray) -> Iterator[list[np.ndarray]]:
+        """Chunks of ``order``, each in parts of about the same effort for all jobs."""
+        for chunk in self.chunks(order, self.n_jobs):
+            if self.n_jobs > 1:
+                yield split_by_effort(chunk, self.effort, PARTS * self.n_jobs)
+            else:
+                yield [chunk]
+
+    def close(self) -> None:
+        """End the threads and worker processes, if there are any."""
+        self.threads.close()
+        if self.processes is not None:
+            self.processes.close()
+
+    def _new_processes(self) -> Any:
+        """Workers for an interpreted oracle; none for a compiled one, for which threads do."""
+        if self.loops.compiled:
+            return None
+        from .processes import Processes
+
+        return Processes(self.problem, self.pack, self.n_jobs)
+
+    @cached_property
+    def effort(self) -> np.ndarray:
+        """About how much work each example is (n,)."""
+        return self.problem.effort(self.pack)
+
+    def collect(
+        self, w: np.ndarray, mode: int, labels: np.ndarray, order: np.ndarray | None = None
+    ) -> tuple[np.ndarray, float, np.ndarray]:
+        """The cut of ``labels`` at w: ``(g, l, value)`` with value_i = loss_i - <w, plane_i>.
+
+        All examples by default; of others than those of ``order`` the value is not set.
+        """
+        g = np.zeros(self.pack.dim)
+        loss, value = self._collect(w, mode, labels, self.everyone if order is None else order, g)
+        return g, loss, value
+
+    def cut(
+        self, w: np.ndarray, mode: int, labels: np.ndarray, scale: float
+    ) -> tuple[Plane, float, np.ndarray]:
+        """As ``collect`` of all examples, but g as a plane, times ``scale``."""
+        # Until it is empty again nobody else may have it: an interruption leaves it half full.
+        g, self._sum = self._sum, None
+        if g is None:
+            g = np.zeros(self.pack.dim)
+        loss, value = self._collect(w, mode, labels, self.everyone, g)
+        plane = Plane.take(g, scale)
+        self._sum = g
+        return plane, loss, value
+
+    def _collect(
+        self,
+        w: np.ndarray,
+        mode: int,
+        labels: np.ndarray,
+        order: np.ndarray,
+        g: np.ndarray,
+        value: np.ndarray | None = None,
+    ) -> tuple[float, np.ndarray]:
+        """Add the planes of ``order`` to g, as partial sums whose number n_jobs does not change."""
+        value = np.empty(self.n) if value is None else value
+        many = len(order) * self.pack.width // (16 * max(self.pack.dim, 1))
+        groups = split_by_effort(order, self.effort, min(max(many, 1), PARTIAL_SUMS))
+
+        def sum_group(number: int) -> tuple[np.ndarray, float]:
+            own, scratch = np.zeros(self.pack.dim) if number else g, self.new_scratch()
+            loss = 0.0
+            for part in fixed_pieces(groups[number], self.loops.compiled):
+                self.check()
+                loss += self.loops.collect(self.pack, w, mode, part, labels, own, value, scratch)
+            return own, loss
+
+        sums = self.threads.each(sum_group, range(len(groups)), self.check)
+        for more, _ in sums[1:]:
+            g += more
+        return float(sum(loss for _, loss in sums)), value
+
+    def recall(
+        self, w: np.ndarray, mode: int, cache: Cache, now: int, labels: np.ndarray
+    ) -> np.ndarray:
+        """Write the best cached outputs into ``labels``; returns their values at w."""
+        value, size = np.empty(self.n), self.problem.work(self.pack, mode)
+        self.threads.each(
+            lambda part: self.loops.recall(
+                self.pack, w, mode, part, cache, now, labels, value, self.new_scratch(),
+                np.empty(size),
+            ),
+            fixed_pieces(self.everyone, self.loops.compiled),
+            self.check,
+        )  # fmt: skip
+        return value
+
+    def remember(
+        self,
+        labels: np.ndarray,
+        value: np.ndarray,
+        recalled: np.ndarray,
+        cache: Cache,
+        now: int,
+        order: np.ndarray,
+    ) -> None:
+        """Keep the outputs of ``order`` that are better than all cached ones."""
+        self.loops.remember(self.pack, order, labels, value, recalled, cache, now)
+
+    def ascend(
+        self,
+        w: np.ndarray,
+        C: float,
+        mode: int,
+        order: np.ndarray,
+        duals: Duals,
+        rule: Rule,
+        labels: np.ndarray,
+        visits: Visits,
+        block: Block,
+        size: int = 0,
+    ) -> None:
+        """A pass of dual ascent over ``order``; w, duals and visits change in place.
+
+        Where the oracle is asked, ``size`` examples are decoded at the same w, in threads, before
+        their steps (``dual_blocks.py``). Where the oracle is cheap each example is decoded at the
+        w of its own step.
+        """
+        work = np.empty(self.problem.work(self.pack, mode))
+
+        def step(part: np.ndarray, rule: Rule, visits: Visits, block: Block, work: Any) -> None:
+            self.loops.ascend(self.pack, w, C, mode, part, duals, rule, labels, visits, block, work)
+
+        def decode(part: np.ndarray) -> None:
+            self.oracle(w, mode, labels, part)
+
+        size = len(order) if rule.tau == np.inf else min(size, self.block_size)
+        if rule.ask and size > 0:
+            ascend_in_blocks(self, step, decode, order, size, rule, visits, block, work)
+        else:
+            self.each_in_turn(lambda part: step(part, rule, visits, block, work), order)
+            self.n_oracle += len(order) * rule.ask
+
+    def spare_memory(self, block: Block, work: np.ndarray) -> list[tuple[Block, np.ndarray]]:
+        """Working memory for each thread, kept from one pass to the next: making it takes long."""
+        if self.threads.n == 1:
+            return [(block, work)]
+        shape = len(block.nnz), len(work)
+        if not self._spare or shape != (len(self._spare[0][0].nnz), len(self._spare[0][1])):
+            self._spare = [
+                (self.new_block(shape[0] - 1), np.empty_like(work)) for _ in range(self.threads.n)
+            ]
+        return self._spare
+
+    def sum_duals(self, C: float, mode: int, duals: Duals, w: np.ndarray) -> None:
+        """w += C sum_ir weight_i alpha_ir plane_ir."""
+        self.loops.sum(self.pack, C, mode, self.everyone, duals, w, self.scratch)
+
+    def warm_up(self, mode: int, names: tuple[str, ...]) -> float:
+        """Compile (or load) these loops; returns the seconds it took."""
+        return warm_up(self.loops, self, mode, names)
+
+
+def predict_labels(
+    problem: KernelProblem, pack: Pack, w: np.ndarray, n_jobs: int = 1
+) -> np.ndarray:
+    """The flat labels that maximise <w, phi> for each example."""
+    shard = Shard(problem, pack, n_jobs)
+    labels = np.empty(len(pack.truth), pack.truth.dtype)
+    try:
+        shard.oracle(w, PREDICT, labels, shard.everyone)
+    finally:
+        shard.close()
+    return labels

@@ -1,0 +1,77 @@
+"""Compile (or load) what a solver will call, before its clock starts."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from typing import Any
+
+import numpy as np
+
+from .arrays import Rule
+from .bind import Loops
+from .linalg import blend, differences, go_towards, sparse_set
+from .shard_arrays import ShardArrays
+from .smo import ascend_block
+from .vectors import warm_up_planes
+
+
+def warm_up(loops: Loops, arrays: ShardArrays, mode: int, names: tuple[str, ...]) -> float:
+    """Compile (or load) these loops by treating no example; returns the seconds it took."""
+    start = time.perf_counter()
+    late = threading.Timer(1.0, _say_compiling)
+    late.daemon = True
+    late.start()
+    try:
+        for name in names:
+            getattr(loops, name)(*_nothing_to_do(name, arrays, mode))
+        if "ascend" in names and not loops.compiled:
+            _warm_up_block(arrays)
+        warm_up_vectors(names)
+    finally:
+        late.cancel()
+    return time.perf_counter() - start
+
+
+def warm_up_vectors(names: tuple[str, ...]) -> None:
+    """Compile (or load) what solvers that call these loops do with w and with planes."""
+    blend(np.zeros(1), np.zeros(1), 0.0)
+    where, value = np.zeros(2, np.int32), np.zeros(2)
+    differences(np.zeros(1), np.zeros(1), where, value)
+    for writeable in (True, False):  # what comes from another process is not
+        where.flags.writeable = value.flags.writeable = writeable
+        sparse_set(where, value, np.zeros(1))
+    if "collect" in names:
+        go_towards(np.zeros(1), np.zeros(1), 0.0, np.zeros(1))
+        warm_up_planes()
+
+
+def _nothing_to_do(name: str, arrays: ShardArrays, mode: int) -> tuple[Any, ...]:
+    """Arguments for a loop that name no example."""
+    pack, scratch, nobody = arrays.pack, arrays.new_scratch(), np.arange(0)
+    w, labels, value, work = np.zeros(1), pack.truth[:0].copy(), np.zeros(0), np.zeros(0)
+    cache, duals = arrays.new_cache(0), arrays.new_duals(1)
+    visits, block = arrays.new_visits(0), arrays.new_block(0)
+    return {
+        "decode": (pack, w, mode, nobody, labels, work),
+        "collect": (pack, w, mode, nobody, labels, w, value, scratch),
+        "recall": (pack, w, mode, nobody, cache, 0, labels, value, scratch, work),
+        "remember": (pack, nobody, labels, value, value, cache, 0),
+        "ascend": (pack, w, 1.0, mode, nobody, duals, Rule(True), labels, visits, block, work),
+        "sum": (pack, 1.0, mode, nobody, duals, w, scratch),
+    }[name]
+
+
+def _warm_up_block(arrays: ShardArrays) -> None:
+    """Compile the part of dual ascent that problems in plain Python share."""
+    duals, block, visits = arrays.new_duals(1), arrays.new_block(1), arrays.new_visits(0)
+    ascend_block(
+        duals.alpha[0], duals.gram, duals.known, 0, 1, block, 1.0, Rule(True), arrays.pack.width,
+        np.zeros(1), visits,
+    )  # fmt: skip
+
+
+def _say_compiling() -> None:
+    """One line, when compiling takes long enough for a user to wonder."""
+    print("maxmargin: compiling (once on this machine, a few seconds)", file=sys.stderr, flush=True)

@@ -1,0 +1,153 @@
+"""A path over C: the same examples trained for several values of C, each from the one before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..engine.shard import Shard
+from ..errors import DataError
+from ..objective import check_positive
+from ..problem import as_kernel_problem
+from ..result import Result, Stop
+from ..training import check_examples, check_stop, train_shard
+
+
+@dataclass
+class Path:
+    """The results for all values of C.
+
+    Attributes
+    ----------
+    Cs : array (n_values,)
+        In increasing order.
+    results : list of Result
+        One for each value, with the calls of the oracle that it took after the ones before.
+    separate : list of Result
+        The same from scratch, if that was asked for.
+    """
+
+    Cs: np.ndarray
+    results: list[Result]
+    separate: list[Result] = field(default_factory=list)
+
+    @property
+    def n_oracle(self) -> int:
+        """Calls of the oracle, of all values together."""
+        return sum(result.n_oracle for result in self.results)
+
+    @property
+    def time(self) -> float:
+        """Seconds in the solver, of all values together."""
+        return sum(result.time for result in self.results)
+
+    @property
+    def saved(self) -> float:
+        """The part of the oracle calls of separate runs that the path has saved."""
+        if not self.separate:
+            raise DataError("path(..., compare=True) makes the separate runs to compare with")
+        return 1.0 - self.n_oracle / max(sum(result.n_oracle for result in self.separate), 1)
+
+    def __repr__(self) -> str:
+        lines = [f"Path of {len(self.Cs)} values of C, {self.n_oracle} oracle calls"]
+        if self.separate:
+            lines[0] += f", {self.saved:.0%} fewer than in separate runs"
+        for k, (C, result) in enumerate(zip(self.Cs, self.results, strict=True)):
+            more = f" (from scratch {self.separate[k].n_oracle})" if self.separate else ""
+            lines.append(
+                f"  C={C:<10.4g} {result.status.name}, primal {result.primal:.6g}, gap "
+                f"{result.gap:.3g}, {result.n_oracle} oracle calls{more}"
+            )
+        return "\n".join(lines)
+
+
+def path(
+    problem: Any,
+    X: Any,
+    Y: Any,
+    Cs: Any = 10,
+    *,
+    solver: Any = "auto",
+    tol: float = 1e-2,
+    rescaling: str = "margin",
+    sample_weight: Any = None,
+    max_iter: int = 10_000,
+    max_time: float | None = None,
+    n_jobs: int | None = 1,
+    random_state: Any = 0,
+    compare: bool = False,
+) -> Path:
+    """Train for several values of C, from the smallest to the largest.
+
+    Planes do not depend on C, so the one-slack solver keeps its cuts and caches; the dual methods
+    keep their working sets and dual variables. Each result has its own certificate.
+
+    Parameters
+    ----------
+    problem, X, Y, solver, tol, rescaling, sample_weight, n_jobs, random_state
+        As for ``train``.
+    Cs : int or array of float
+        The values, or how many from 0.001 to 10.
+    max_iter, max_time : int, float (seconds)
+        Limits for each value.
+    compare : bool
+        Make the separate runs as well, to see what the path saves.
+
+    Returns
+    -------
+    Path
+
+    Examples
+    --------
+    >>> import numpy as np, maxmargin as mm
+    >>> from maxmargin.structures.multiclass.problem import Multiclass
+    >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    >>> found = mm.path(Multiclass(3), X, [0, 1, 2], [0.1, 1.0])
+    >>> [result.status.name for result in found.results]
+    ['CONVERGED', 'CONVERGED']
+    """
+    values = check_Cs(Cs)
+    stop = check_stop(tol, max_iter, max_time)
+    kernel_problem = as_kernel_problem(problem)
+    pack = kernel_problem.pack(X, Y, check_examples(X, Y, sample_weight))
+    shard = Shard(kernel_problem, pack, n_jobs or 1)
+    options = (solver, stop, rescaling, random_state)
+    try:
+        results = list(train_path(shard, values, *options))
+        separate = [train_shard(shard, C, *options) for C in values] if compare else []
+    finally:
+        shard.close()
+    return Path(values, results, separate)
+
+
+def train_path(
+    shard: Shard,
+    Cs: Sequence[float] | np.ndarray,
+    solver: Any,
+    stop: Stop,
+    rescaling: str = "margin",
+    random_state: Any = 0,
+) -> Iterator[Result]:
+    """The results for increasing values of C, each trained from the one before."""
+    kept = None
+    for C in Cs:
+        result = train_shard(
+            shard, float(C), solver, stop, rescaling, random_state, start=kept, keep=True
+        )
+        kept, result.state = result.state, None
+        yield result
+
+
+def check_Cs(Cs: Any) -> np.ndarray:
+    """The values in increasing order."""
+    if isinstance(Cs, int | np.integer) and not isinstance(Cs, bool):
+        if Cs < 1:
+            raise DataError(f"Cs is a number of values >= 1, or the values, got {Cs}")
+        return np.logspace(-3, 1, Cs)
+    values = np.unique([check_positive("a value of Cs", C) for C in np.atleast_1d(Cs).tolist()])
+    if len(values) == 0:
+        raise DataError("Cs has no value")
+    return values

@@ -1,0 +1,102 @@
+"""What a model file holds of a kernel: its parameters, the support vectors, their coefficients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import ModelFileError
+from .estimators import get_model, set_model
+from .functions import NAMES, Kernel
+from .model import KernelModel
+
+#: Names of arrays; dense vectors are one array, sparse ones three.
+COEF, REST, SUPPORT, VECTORS = "dual_coef", "rest", "support", "support_vectors"
+DATA, INDICES, INDPTR = (f"{VECTORS}.{part}" for part in ("data", "indices", "indptr"))
+
+
+def encode_kernel(estimator: Any, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+    """Put support vectors and coefficients into ``arrays``; returns the kernel by JSON types."""
+    model = get_model(estimator)
+    kernel = model.kernel
+    if kernel.name not in NAMES:
+        raise ModelFileError(
+            "the kernel is a function, and code cannot be stored: use a kernel by name, or store "
+            "support_vectors_ and dual_coef_ yourself"
+        )
+    arrays |= {COEF: model.coef, REST: model.rest, SUPPORT: model.support}
+    vectors = model.vectors
+    if hasattr(vectors, "tocsr"):
+        csr = vectors.tocsr()
+        arrays |= {DATA: csr.data, INDICES: csr.indices, INDPTR: csr.indptr}
+    elif vectors is not None:
+        arrays[VECTORS] = vectors
+    return {
+        "name": kernel.name, "gamma": kernel.gamma, "degree": kernel.degree,
+        "coef0": kernel.coef0, "support": len(model.support),
+    }  # fmt: skip
+
+
+def decode_kernel(estimator: Any, meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> Any:
+    """Give an estimator its kernel model; returns w.
+
+    Raises
+    ------
+    ValueError, KeyError or TypeError
+        If something is missing, or does not fit together.
+    """
+    kernel = _kernel(meta)
+    coef, rest = np.asarray(arrays[COEF], np.float64), np.asarray(arrays[REST], np.float64)
+    support = np.asarray(arrays[SUPPORT], np.int64)
+    d = estimator.n_features_in_
+    K = len(estimator.classes_)
+    labels = 1 if type(estimator).__name__ == "BinarySVC" else K
+    vectors = _vectors(kernel, arrays, len(support), d)
+    n_rest = 0
+    if hasattr(estimator, "template"):
+        n_rest = K * K + (2 * K if estimator.start_stop else 0)
+    intercept = getattr(estimator, "intercept_", np.zeros(labels))
+    if coef.shape != (len(support), labels) or rest.shape != (n_rest,):
+        raise ValueError(f"coefficients of shape {coef.shape} do not fit the estimator")
+    if intercept.shape != (labels,):
+        raise ValueError(f"an intercept of shape {intercept.shape} does not fit the estimator")
+    set_model(estimator, KernelModel(kernel, support, vectors, coef, intercept, rest, d))
+    return np.concatenate([coef.ravel(), rest])
+
+
+def _kernel(meta: dict[str, Any]) -> Kernel:
+    match meta:
+        case {"name": str(name), "gamma": float(gamma), "degree": int(degree),
+              "coef0": float(coef0)} if name in NAMES and degree >= 1:  # fmt: skip
+            return Kernel(name, gamma, degree, coef0)
+    raise ValueError(f"{meta!r} describes no kernel")
+
+
+def _vectors(kernel: Kernel, arrays: dict[str, np.ndarray], m: int, d: int) -> Any:
+    """The support vectors (m, d), checked; None with a precomputed kernel."""
+    if kernel.name == "precomputed":
+        at = arrays[SUPPORT]
+        if len(at) and (at.min() < 0 or at.max() >= d):
+            raise ValueError("the numbers of the support vectors are wrong")
+        return None
+    if VECTORS in arrays:
+        vectors: Any = arrays[VECTORS]
+    else:
+        from scipy import sparse
+
+        vectors = sparse.csr_array((arrays[DATA], arrays[INDICES], arrays[INDPTR]), (m, d))
+        vectors.check_format(full_check=True)
+    if vectors.shape != (m, d):
+        raise ValueError(f"support vectors of shape {vectors.shape} do not fit the estimator")
+    return vectors
+
+
+def kernel_summary(meta: dict[str, Any]) -> dict[str, Any]:
+    """What ``maxmargin info`` says of a kernel."""
+    kernel, support = _kernel(meta), meta["support"]
+    if not isinstance(support, int):
+        raise ValueError(f"{support!r} is no number of support vectors")
+    shown = {"rbf": ("gamma",), "poly": ("gamma", "degree", "coef0"), "sigmoid": ("gamma", "coef0")}
+    values = ", ".join(f"{key}={getattr(kernel, key):g}" for key in shown.get(kernel.name, ()))
+    return {"text": f"{kernel.name} {values}".strip(), "support": support}

@@ -1,0 +1,1 @@
+"""Asking a model: several outputs, explanations, calibrated confidence."""

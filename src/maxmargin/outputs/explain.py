@@ -1,0 +1,245 @@
+"""What a fitted model has learnt: its largest weights by name, and the examples it cannot fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..engine.linalg import read_only
+from ..engine.shard import Shard
+from ..errors import DataError, MaxMarginError
+from ..problem import MODES, KernelProblem, Pack
+
+
+class Weight(NamedTuple):
+    """A weight and the name of what it belongs to."""
+
+    name: str
+    weight: float
+
+
+@dataclass(frozen=True)
+class Weights:
+    """The largest weights of one kind, the largest first.
+
+    Attributes
+    ----------
+    title : str
+        What they speak for: a label, or "transitions".
+    positive, negative : list of Weight
+        Fewer than were asked for when others are zero or of the other sign.
+    """
+
+    title: str
+    positive: list[Weight]
+    negative: list[Weight]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The weights, as JSON can hold them."""
+        sides = {"positive": self.positive, "negative": self.negative}
+        return {"title": self.title} | {k: [list(e) for e in v] for k, v in sides.items()}
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The largest weights of a model; ``print`` shows them as a table.
+
+    Attributes
+    ----------
+    labels : list of Weights
+        For each label the features that speak most for it and against it. With two classes there
+        is one entry, of the second class: what speaks against it speaks for the first.
+    transitions : Weights or None
+        The most liked and disliked pairs of neighbouring labels, of a model of sequences; with
+        first and last labels, where the model has weights for them.
+    """
+
+    labels: list[Weights]
+    transitions: Weights | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The weights, as JSON can hold them."""
+        return {
+            "labels": [weights.to_dict() for weights in self.labels],
+            "transitions": None if self.transitions is None else self.transitions.to_dict(),
+        }
+
+    def __str__(self) -> str:
+        parts = [*self.labels, *([] if self.transitions is None else [self.transitions])]
+        entries = [entry for part in parts for entry in part.positive]
+        width = max([len("speaks for it"), *(10 + len(entry.name) for entry in entries)])
+        return "\n\n".join(_table(part, min(width, 50)) for part in parts)
+
+
+def explain(clf: Any, n: int = 10) -> Explanation:
+    """The n largest positive and negative weights of each label, and of the transitions.
+
+    Parameters
+    ----------
+    clf : fitted estimator
+        Anything with ``coef_``: ``BinarySVC``, ``MulticlassSVC``, ``ChainSVC``, ``StructuredSVC``.
+    n : int
+        How many of each sign.
+
+    Returns
+    -------
+    Explanation
+
+    Examples
+    --------
+    >>> import numpy as np, maxmargin as mm
+    >>> X, y = np.array([[2.0, 0.0], [0.0, 1.0]]), ["left", "right"]
+    >>> print(explain(mm.MulticlassSVC(C=10.0, tol=1e-6).fit(X, y)))
+    left
+      speaks for it        speaks against it
+       +0.2500  feature 0   -0.5000  feature 1
+    <BLANKLINE>
+    right
+      speaks for it        speaks against it
+       +0.5000  feature 1   -0.2500  feature 0
+    """
+    if not hasattr(clf, "coef_"):
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(clf)
+        raise MaxMarginError(f"{type(clf).__name__} has no weights of features (no coef_)")
+    if n < 1:
+        raise DataError(f"n is the number of weights to show, at least 1; got {n!r}")
+    coef = np.atleast_2d(clf.coef_)
+    names = _feature_names(clf)
+    labels = [
+        _largest_weights(title, row, names, n)
+        for title, row in zip(_titles(clf, len(coef)), coef, strict=True)
+    ]
+    return Explanation(labels, _transitions(clf, n) if hasattr(clf, "transition_") else None)
+
+
+def largest(values: np.ndarray, n: int) -> np.ndarray:
+    """Indices of the n largest positive values, the largest first; of equal ones the first."""
+    threshold = 0.0
+    if n < len(values):
+        # Selection takes linear time, where millions of values would be long to sort.
+        threshold = values[np.argpartition(values, -n)[-n]]
+    chosen = np.flatnonzero((values >= threshold) & (values > 0))
+    return chosen[np.argsort(-values[chosen], kind="stable")[:n]]
+
+
+def _titles(clf: Any, n_rows: int) -> list[str]:
+    """What each row of ``coef_`` speaks for."""
+    if not hasattr(clf, "classes_"):
+        return ["weights"]
+    classes = [str(label) for label in list(clf.classes_)]
+    return [f"{classes[1]} (not {classes[0]})"] if n_rows == 1 else classes
+
+
+def _feature_names(clf: Any) -> Sequence[str] | None:
+    for attribute in ("feature_names_", "feature_names_in_"):
+        names = getattr(clf, attribute, None)
+        if names is not None:
+            return names
+    return None
+
+
+def _largest_weights(
+    title: str, values: np.ndarray, names: Sequence[str] | None, n: int
+) -> Weights:
+    def pick(chosen: np.ndarray) -> list[Weight]:
+        return [
+            Weight(f"feature {j}" if names is None else str(names[j]), float(values[j]))
+            for j in chosen
+        ]
+
+    return Weights(title, pick(largest(values, n)), pick(largest(-values, n)))
+
+
+def _transitions(clf: Any, n: int) -> Weights:
+    """Transitions, first and last labels together; forbidden ones (not finite) are left out."""
+    labels = [str(label) for label in list(clf.classes_)]
+    K = len(labels)
+    start, stop = (np.asarray(getattr(clf, name, np.zeros(K))) for name in ("start_", "stop_"))
+    values = np.concatenate([np.ravel(clf.transition_), start, stop])
+    names = [f"{a} -> {b}" for a in labels for b in labels]
+    names += [f"(start) -> {b}" for b in labels] + [f"{a} -> (stop)" for a in labels]
+    return _largest_weights("transitions", np.where(np.isfinite(values), values, 0.0), names, n)
+
+
+def _table(weights: Weights, width: int) -> str:
+    """Two columns: what speaks for it, and what against."""
+    left = ["speaks for it", *map(_cell, weights.positive)]
+    right = ["speaks against it", *map(_cell, weights.negative)]
+    height = max(len(left), len(right))
+    left, right = (column + [""] * (height - len(column)) for column in (left, right))
+    lines = [f"  {a:<{width}}  {b}".rstrip() for a, b in zip(left, right, strict=True)]
+    return "\n".join([weights.title, *lines])
+
+
+def _cell(entry: Weight) -> str:
+    name = entry.name if len(entry.name) <= 40 else entry.name[:37] + "..."
+    return f"{entry.weight:+8.4f}  {name}"
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """An example that the model cannot fit: a hard one, or one whose label is wrong.
+
+    Attributes
+    ----------
+    index : int
+        The number of the example.
+    slack : float
+        H_i(w), what it adds to the objective (for weight 1 and C = 1).
+    loss : float
+        The loss of ``worst``.
+    truth, worst : label arrays
+        The labels it came with, and those of the output that violates its margin most.
+    """
+
+    index: int
+    slack: float
+    loss: float
+    truth: np.ndarray
+    worst: np.ndarray
+
+
+def largest_slacks(
+    problem: KernelProblem,
+    pack: Pack,
+    w: np.ndarray,
+    rescaling: str = "margin",
+    n: int = 20,
+    n_jobs: int = 1,
+) -> list[Suspect]:
+    """The n examples with the largest slack, the largest first; none whose slack is zero.
+
+    Parameters
+    ----------
+    problem : KernelProblem
+    pack : Pack
+        Examples with their true outputs.
+    w : array (dim,)
+    rescaling : {"margin", "slack"}
+    n : int
+    n_jobs : int
+        Threads for the oracle.
+    """
+    if rescaling not in MODES:
+        raise DataError(f"rescaling is 'margin' or 'slack', got {rescaling!r}")
+    mode = MODES[rescaling]
+    # With weights of 1 the loop's sum over a single example is that example's loss.
+    pack = pack._replace(weight=read_only(np.ones(pack.n), np.float64))
+    shard = Shard(problem, pack, n_jobs)
+    shard.warm_up(mode, ("decode", "collect"))
+    labels = shard.new_labels()
+    shard.oracle(w, mode, labels, shard.everyone)
+    g, _, value = shard.collect(w, mode, labels)
+
+    def suspect(i: int) -> Suspect:
+        alone, where = shard.everyone[i : i + 1], slice(pack.offsets[i], pack.offsets[i + 1])
+        slack = float(value[i])
+        loss = shard.loops.collect(pack, w, mode, alone, labels, g, value, shard.scratch)
+        return Suspect(i, slack, float(loss), pack.truth[where], labels[where].copy())
+
+    return [suspect(int(i)) for i in largest(value, n)]

@@ -1,1 +1,0 @@
-"""The structures that come with the package, one file each."""

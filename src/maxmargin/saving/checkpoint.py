@@ -1,0 +1,260 @@
+"""Checkpoints: training that was killed goes on as if nothing had happened.
+
+Between two iterations the file gets everything that the next ones depend on: the solver's state,
+the random generator, the certificate and the history. It is written beside the old one and then
+takes its place, so that there is a complete file at every moment. It is read as arrays and JSON:
+nothing in it is ever executed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import time
+from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import __version__
+from ..errors import CheckpointError, DataError, ModelFileError
+from ..problem import MODES
+from ..result import Record
+from .container import read_container, write_container
+from .state import Reader, Writer, join_arrays, split_arrays
+
+#: The form of the file; another one is refused.
+FORMAT = 1
+
+_UNITS = {"": 1.0, "s": 1.0, "sec": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Where and how often training is saved.
+
+    Parameters
+    ----------
+    path : str or path
+        The file. While it is written there is a second one beside it, ``<path>.tmp``.
+    every : str or float
+        How often: "30s", "5min", "1h", or seconds; 0 is after every iteration.
+    resume : bool
+        Continue from the file if it is there. One of other data, another C, solver, rescaling or
+        version is refused. With False it is overwritten.
+
+    Notes
+    -----
+    ``tol``, ``max_iter``, ``max_time`` and ``n_jobs`` may differ from those of the first run: to
+    continue with a smaller tol, or longer, is what checkpoints are for. Limits count the whole
+    training, not the part since the last start. With a kernel and ``n_basis="auto"`` the number of
+    basis functions depends on ``tol``: there it must stay.
+
+    Examples
+    --------
+    >>> import maxmargin as mm
+    >>> clf = mm.ChainSVC(checkpoint=mm.Checkpoint("run.ck", every="1min"))
+    """
+
+    path: Any
+    every: str | float = "5min"
+    resume: bool = True
+
+    def __post_init__(self) -> None:
+        self.seconds()
+        if not isinstance(self.path, str | os.PathLike):
+            raise DataError(f"checkpoint is the name of a file, got {self.path!r}")
+
+    def seconds(self) -> float:
+        """``every`` as a number."""
+        text = str(self.every).strip().lower()
+        found = re.fullmatch(r"(\d+\.?\d*|\.\d+)\s*([a-z]*)", text)
+        if isinstance(self.every, bool) or found is None or found[2] not in _UNITS:
+            raise DataError(
+                f"every is a time such as '30s', '5min', '1h' or seconds, got {self.every!r}"
+            )
+        return float(found[1]) * _UNITS[found[2]]
+
+
+def as_checkpoint(checkpoint: Any, every: Any = "5min", resume: bool = True) -> Checkpoint | None:
+    """A Checkpoint from a file's name; one that is there already stays as it is."""
+    if checkpoint is None or isinstance(checkpoint, Checkpoint):
+        return checkpoint
+    return Checkpoint(checkpoint, every, resume)
+
+
+class Saver:
+    """Saves a run to its file, and restores it from there.
+
+    Parameters
+    ----------
+    checkpoint : Checkpoint
+    solver : Solver
+    task : Task
+    """
+
+    def __init__(self, checkpoint: Checkpoint, solver: Any, task: Any) -> None:
+        self.path = Path(checkpoint.path)
+        self.every = checkpoint.seconds()
+        self.resume = checkpoint.resume
+        self.solver, self.task = solver, task
+        self.about = describe_run(solver, task)
+        self._last = time.monotonic()
+        self._saved = -1
+
+    def save_if_due(self, run: Any) -> None:
+        """Save when it has been long enough since the last time."""
+        if time.monotonic() - self._last >= self.every:
+            self.save(run)
+
+    def save(self, run: Any) -> None:
+        """Write the file, unless it holds this very iteration."""
+        if self._saved == len(run.history):
+            return
+        shard = self.task.shard
+        if hasattr(self.solver, "freeze"):  # what workers elsewhere know
+            self.solver.freeze(self.task, run.state)
+        writer = Writer(shard.pack.truth)
+        random = self.task.random.get_state(legacy=False)
+        description = {
+            "state": writer.describe(run.state),
+            "best": writer.describe(run.best),
+            "random": writer.describe(random),
+            "history": writer.describe(np.array(run.history, np.float64).reshape(-1, 7)),
+            "shares": writer.describe(self.task.shares),
+            "n_oracle": shard.n_oracle,
+            "time": writer.describe(run.clock.time()),
+        }
+        entries, places = join_arrays(writer.arrays)
+        meta = {
+            "checkpoint": FORMAT, "about": self.about, "run": description, "arrays": places,
+            "outputs": writer.outputs,
+        }  # fmt: skip
+        try:
+            write_container(self.path, meta, entries, temporary=f"{self.path}.tmp")
+        except ModelFileError as error:
+            raise CheckpointError(str(error)) from error
+        self._last, self._saved = time.monotonic(), len(run.history)
+
+    def restore(self, run: Any) -> bool:
+        """Fill a fresh run from the file; False if there is none to resume."""
+        if not self.resume or not self.path.exists():
+            return False
+        try:
+            meta, entries = read_container(self.path)
+        except ModelFileError as error:
+            raise CheckpointError(
+                f"{error}; delete the file, or give another name, to start anew"
+            ) from error
+        self._check(meta)
+        shard = self.task.shard
+        from .restored import check_random, check_run
+
+        try:
+            description = meta["run"]
+            reader = Reader(
+                split_arrays(entries, meta["arrays"]), meta["outputs"], shard.pack.truth
+            )
+            run.state = reader.fill(run.state, description["state"])
+            run.best = reader.fill(run.best, description["best"])
+            random = reader.fill(self.task.random.get_state(legacy=False), description["random"])
+            check_random(random)
+            self.task.random.set_state(random)
+            self.task.shares = reader.fill({}, description["shares"])
+            history = reader.fill(None, description["history"])
+            run.clock.continue_from(reader.fill(0.0, description["time"]))
+            run.history = [_record(row) for row in history.tolist()]
+            shard.n_oracle = reader.fill(0, description["n_oracle"])
+            check_run(self.task, run)
+            if hasattr(self.solver, "thaw"):
+                self.solver.thaw(self.task, run.state)
+        except (
+            KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError,
+            ModelFileError,
+        ) as error:  # fmt: skip
+            raise CheckpointError(
+                f"{self.path}: is damaged or was altered: {error}; delete the file, or give "
+                "another name, to start again"
+            ) from error
+        self._saved = len(run.history)
+        return True
+
+    def _check(self, meta: dict[str, Any]) -> None:
+        """Refuse a file that this run cannot continue, with the reason."""
+        if "checkpoint" not in meta:
+            raise CheckpointError(f"{self.path}: is a model, not a checkpoint")
+        about = meta.get("about", {})
+        if meta["checkpoint"] != FORMAT or about.get("version") != __version__:
+            raise CheckpointError(
+                f"{self.path}: was written by maxmargin {about.get('version')}, and this is "
+                f"{__version__}: a checkpoint is continued by the version that wrote it; "
+                "start anew with resume=False"
+            )
+        different = [key for key in self.about if about.get(key) != self.about[key]]
+        if not different:
+            return
+        key = different[0]
+        reason = (
+            "other training data, or another kernel or basis (they have another hash)"
+            if key == "data"
+            else f"{key} = {about.get(key)}, and this run has {key} = {self.about[key]}"
+        )
+        raise CheckpointError(
+            f"{self.path}: is the checkpoint of another run: it has {reason}; give this run a file "
+            "of its own, or start anew with resume=False"
+        )
+
+
+def _record(row: list[float]) -> Record:
+    iteration, seconds, n_oracle, primal, dual, gap, planes = row
+    return Record(int(iteration), seconds, int(n_oracle), primal, dual, gap, int(planes))
+
+
+def describe_run(solver: Any, task: Any) -> dict[str, Any]:
+    """What two runs must have in common for one to continue the other."""
+    names = {mode: name for name, mode in MODES.items()}
+    return {
+        "version": __version__,
+        "solver": describe_solver(solver),
+        "C": task.C,
+        "rescaling": names[task.mode],
+        "data": task.shard.fingerprint(),
+    }
+
+
+def describe_solver(solver: Any) -> str:
+    """Its name and options, as one would write it."""
+    if not is_dataclass(solver):
+        return getattr(solver, "name", type(solver).__name__)
+    resources = getattr(solver, "resources", ())  # which do not change what it computes
+    options = ", ".join(
+        f"{f.name}={getattr(solver, f.name)!r}" for f in fields(solver) if f.name not in resources
+    )
+    return f"{type(solver).__name__}({options})"
+
+
+def fingerprint(*values: Any) -> str:
+    """A hash of all arrays, numbers and texts inside; of other objects it sees the type only."""
+    digest = hashlib.blake2b(digest_size=16)
+    for value in values:
+        _hash(digest, value)
+    return digest.hexdigest()
+
+
+def _hash(digest: Any, value: Any) -> None:
+    digest.update(type(value).__name__.encode())
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        digest.update(f"{value.dtype.str}{value.shape}".encode())
+        digest.update(np.ascontiguousarray(value).view(np.uint8).data)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            _hash(digest, key)
+            _hash(digest, item)
+    elif isinstance(value, list | tuple | np.ndarray):
+        digest.update(str(len(value)).encode())
+        for item in value:
+            _hash(digest, item)
+    elif value is None or isinstance(value, bool | int | float | str | np.generic):
+        digest.update(repr(value).encode())

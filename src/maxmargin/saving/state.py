@@ -1,0 +1,239 @@
+"""Nested states as arrays and JSON, and back: what a checkpoint holds.
+
+A state is made of NumPy arrays, numbers, strings, lists, dicts, NamedTuples and plain objects. It
+is restored into a fresh state of the same solver: objects are filled, never created, and
+NamedTuples are created only of classes that the fresh state holds. So nothing in a file can name
+code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..engine.checked import check_like
+from ..engine.vectors import Plane
+from ..errors import CheckpointError, ModelFileError
+from .label_json import labels_from_json, labels_to_json
+
+#: So many arrays, the largest, become entries of the file; all others are joined by type.
+ENTRIES = 500
+
+
+def is_tuple(value: Any) -> bool:
+    """Whether it is a NamedTuple."""
+    return isinstance(value, tuple) and hasattr(value, "_fields")
+
+
+def stored_names(thing: Any) -> list[str]:
+    """The attributes of an object that belong to the state: all but its scratch memory."""
+    return [name for name in vars(thing) if name not in getattr(thing, "scratch", ())]
+
+
+class Writer:
+    """Describes values by JSON; the arrays it meets are kept aside, each once."""
+
+    def __init__(self, truth: np.ndarray | None = None) -> None:
+        self.arrays: list[np.ndarray] = []
+        self.outputs: list[Any] = []
+        self._numbers: dict[int, int] = {}
+        self._objects: dict[int, int] = {}
+        if truth is not None and truth.dtype == object:  # outputs that everyone knows
+            self._objects = {id(y): -1 - i for i, y in enumerate(truth)}
+
+    def describe(self, value: Any) -> Any:
+        """JSON for a value."""
+        if value is None or isinstance(value, bool | str):
+            return value
+        if isinstance(value, int | np.integer | np.bool_):
+            return int(value)
+        if isinstance(value, float | np.floating):
+            return {"float": float(value).hex()}  # exact, infinities included
+        if isinstance(value, np.ndarray):
+            return self._array(value)
+        if isinstance(value, dict):
+            return {"dict": {str(key): self.describe(item) for key, item in value.items()}}
+        if is_tuple(value):
+            fields = {name: self.describe(getattr(value, name)) for name in value._fields}
+            return {"tuple": type(value).__name__, "fields": fields}
+        if isinstance(value, list | tuple):
+            return {"list": [self.describe(item) for item in value]}
+        if hasattr(value, "__dict__") and not callable(value):
+            return {"object": {n: self.describe(getattr(value, n)) for n in stored_names(value)}}
+        raise CheckpointError(
+            f"a checkpoint cannot hold {value!r} of type {type(value).__name__}: a solver's state "
+            "is made of arrays, numbers, lists, dicts, NamedTuples and objects of these"
+        )
+
+    def _array(self, array: np.ndarray) -> Any:
+        if array.dtype == object:
+            numbers = np.array([self._output(y) for y in array.ravel()], np.int64)
+            return {"outputs": self._keep(numbers), "shape": list(array.shape)}
+        if id(array) not in self._numbers:
+            self._numbers[id(array)] = self._keep(array)
+        return {"array": self._numbers[id(array)]}
+
+    def _keep(self, array: np.ndarray) -> int:
+        self.arrays.append(array)
+        return len(self.arrays) - 1
+
+    def _output(self, y: Any) -> int:
+        """The number of an output of a problem in plain Python; negative for a true one."""
+        if id(y) not in self._objects:
+            self._objects[id(y)] = len(self.outputs)
+            try:
+                self.outputs.append(labels_to_json(y))
+            except ModelFileError as error:
+                raise CheckpointError(
+                    f"a checkpoint holds no pickled objects, and the problem's output {y!r} is a "
+                    f"{type(y).__name__}: let decode return str, numbers, None, or tuples, lists "
+                    "or 1-D arrays of these, or train without a checkpoint"
+                ) from error
+        return self._objects[id(y)]
+
+
+class Reader:
+    """Fills fresh values with what a `Writer` has described."""
+
+    def __init__(self, arrays: list[np.ndarray], outputs: Any, truth: np.ndarray) -> None:
+        self.arrays = arrays
+        self.outputs = [labels_from_json(y) for y in outputs]
+        self.truth = truth
+        self.kinds: dict[str, Callable[..., Any]] = {"Plane": Plane}
+
+    def fill(self, fresh: Any, description: Any) -> Any:
+        """The described value; objects inside ``fresh`` are filled in place."""
+        self.kinds |= {type(part).__name__: type(part) for part in walk(fresh) if is_tuple(part)}
+        try:
+            return self._fill(fresh, description)
+        except (
+            KeyError, IndexError, AttributeError, TypeError, ValueError, OverflowError,
+            RecursionError,
+        ) as error:  # fmt: skip
+            raise ModelFileError(f"its state is not one of this solver's ({error!r})") from error
+
+    def _fill(self, fresh: Any, description: Any, name: str = "state", grows: bool = False) -> Any:
+        """The described value, of the kind of ``fresh``; where that is None, of any kind."""
+        match description:
+            case None | bool() | int() | str():
+                return check_scalar(description, fresh, name)
+            case {"float": str(digits)}:
+                return check_scalar(float.fromhex(digits), fresh, name)
+            case {"array": int(number)}:
+                return _check_array(self.arrays[number], fresh, name, grows)
+            case {"outputs": int(number), "shape": list(shape)}:
+                found = self._objects(self.arrays[number]).reshape(shape)
+                return _check_array(found, fresh, name, grows)
+            case {"dict": dict(items)} if fresh is None or isinstance(fresh, dict):
+                known = fresh or {}
+                if known and known.keys() != items.keys():
+                    raise KeyError(*(known.keys() ^ items.keys()))
+                return {key: self._fill(known.get(key), item, key) for key, item in items.items()}
+            case {"list": list(items)} if fresh is None or isinstance(fresh, list):
+                return [self._fill(None, item, name) for item in items]
+            case {"tuple": str(kind), "fields": dict(fields)}:
+                return self._tuple(fresh, self.kinds[kind], fields)
+            case {"object": dict(fields)}:
+                if set(fields) != set(stored_names(fresh)):
+                    raise KeyError(*(set(fields) ^ set(stored_names(fresh))))
+                for key, item in fields.items():
+                    larger = key in getattr(fresh, "grows", ())
+                    setattr(fresh, key, self._fill(getattr(fresh, key), item, key, larger))
+                return fresh
+        raise ValueError(f"{name} is {description!r}")
+
+    def _tuple(self, fresh: Any, kind: Any, fields: dict[str, Any]) -> Any:
+        """A NamedTuple; a Plane is dense or sparse, whatever the fresh one is."""
+        if fresh is not None and type(fresh) is not kind:
+            raise TypeError(f"{kind.__name__} in place of {type(fresh).__name__}")
+        known = fresh if type(fresh) is kind and kind is not Plane else None
+        return kind(
+            **{
+                key: self._fill(
+                    getattr(known, key, None), v, key, key in getattr(kind, "grows", ())
+                )
+                for key, v in fields.items()
+            }
+        )
+
+    def _objects(self, numbers: np.ndarray) -> np.ndarray:
+        found = np.empty(len(numbers), object)
+        for place, number in enumerate(numbers.tolist()):
+            found[place] = self.truth[-1 - number] if number < 0 else self.outputs[number]
+        return found
+
+
+def _check_array(found: np.ndarray, fresh: Any, name: str, grows: bool) -> np.ndarray:
+    """An array in the form of the fresh one; where that is None, of any."""
+    if fresh is None:
+        return np.ascontiguousarray(found).reshape(found.shape)
+    if not isinstance(fresh, np.ndarray):
+        raise TypeError(f"{name} is an array")
+    return check_like(found, fresh, name, grows)
+
+
+def check_scalar(value: Any, fresh: Any, name: str) -> Any:
+    """A number, text or None where the fresh one has its like; counts are not negative."""
+    kind = type(fresh)
+    if fresh is None:
+        fits = True
+    elif isinstance(fresh, bool | np.bool_):
+        fits = value in (0, 1)
+    elif isinstance(fresh, int | np.integer):
+        fits = isinstance(value, int) and 0 <= value < 2**53
+    elif isinstance(fresh, float | np.floating):
+        fits = isinstance(value, int | float)
+    else:
+        fits = isinstance(value, kind)
+    if not fits or value != value:
+        raise ValueError(f"{name} is {value!r}, expected {kind.__name__}")
+    return value
+
+
+def walk(value: Any) -> Iterator[Any]:
+    """A value and all that is inside it."""
+    yield value
+    if isinstance(value, dict):
+        parts = list(value.values())
+    elif isinstance(value, list | tuple):
+        parts = list(value)
+    elif hasattr(value, "__dict__") and not callable(value):
+        parts = [getattr(value, name) for name in stored_names(value)]
+    else:
+        return
+    for part in parts:
+        yield from walk(part)
+
+
+def join_arrays(arrays: list[np.ndarray]) -> tuple[dict[str, np.ndarray], list[Any]]:
+    """Entries for a file of a bounded number, and where each array is in them."""
+    large = set(sorted(range(len(arrays)), key=lambda k: -arrays[k].nbytes)[:ENTRIES])
+    entries: dict[str, Any] = {}
+    joined: dict[str, list[np.ndarray]] = {}
+    places: list[Any] = []
+    for number, array in enumerate(arrays):
+        if number in large:
+            entries[f"array{number}"] = array
+            places.append({"entry": f"array{number}"})
+            continue
+        name = "joined." + array.dtype.str[1:]
+        start = sum(part.size for part in joined.setdefault(name, []))
+        joined[name].append(array.ravel())
+        places.append({"entry": name, "start": start, "shape": list(array.shape)})
+    entries |= {name: np.concatenate(parts) for name, parts in joined.items()}
+    return entries, places
+
+
+def split_arrays(entries: dict[str, np.ndarray], places: list[Any]) -> list[np.ndarray]:
+    """The arrays that `join_arrays` has put together."""
+    arrays = []
+    for place in places:
+        entry = entries[place["entry"]]
+        if "start" in place:
+            size = int(np.prod(place["shape"], dtype=np.int64))
+            part = entry[place["start"] : place["start"] + size]
+            entry = part.reshape(place["shape"]).copy()
+        arrays.append(entry)
+    return arrays

@@ -1,0 +1,224 @@
+"""Parsing: a constituent tree over each sentence."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ...data.trees import Tree, fold, to_nltk
+from ...engine.shard import predict_labels
+from ...errors import DataError
+from ...estimators.base import _SVC
+from ...metrics.brackets import bracket_f1
+from ...outputs.m_best import predict_m_best
+from ...training import check_examples
+from .input import read_examples
+from .problem import CFG
+
+
+class CFGSVC(_SVC):
+    """Constituent trees of sentences, by a grammar that is read from the training trees.
+
+    The grammar has all rules of the training trees. Rules are made binary and unary chains are one
+    step each (``structures/cfg/binary_rules.py`` says how, and the way back loses nothing); trees
+    with other rules or other unary chains cannot be predicted, unless ``horizontal`` lets new
+    rules be put together.
+
+    Parameters
+    ----------
+    C : float
+        Weight of the sum of the losses.
+    solver : str or solver object
+        "auto", "sdm", "bcfw", "n-slack", "one-slack", "subgradient", or an object such as
+        ``mm.OneSlack(cache=10)``.
+    tol : float
+        Stop when P/(C n) is certified to be within ``tol`` of its minimum: with the bracket loss in
+        wrong constituents a sentence.
+    rescaling : {"margin", "slack"}
+        How the loss enters; with the bracket loss margin rescaling only.
+    loss : {"bracket", "zero-one"}
+        The number of constituents (label, start, end) that are in one of the two trees only, plus
+        the number of wrong tags; a constituent that occurs twice over the same words, which a
+        unary chain may do, counts once. Or 1 for a tree with any error.
+    features : {"rules", "rich"}
+        The counts of rules alone, those of words included; or also, for each tag prefixes,
+        suffixes, shapes and neighbours of the word, and for each label the width of the
+        constituent and the words or tags at its ends, inside and outside.
+    input : {"words", "tags", "tagged"}
+        What a sentence is: a list of words, of tags, or of pairs (word, tag). Given tags are those
+        of the tree; one that training has not seen is free.
+    horizontal : int or None
+        How many of the children that follow a binary rule remembers; None for all, so that only
+        rules of the training trees are made. (See ``problems/cfg_binary``.)
+    vertical : {1, 2}
+        With 2, rules are counted by the parent of their parent as well.
+    rare : int
+        Words that occur at most so often in training teach how to treat words that do not.
+    beam : float, optional
+        For faster prediction that may miss the best tree: leave out what scores so much less than
+        the best over the same words. Training never does.
+    max_iter, max_time : int, float (seconds)
+        Limits; the best point so far is kept, with a ConvergenceWarning.
+    n_jobs : int
+        Threads; the model does not depend on it.
+    random_state : int
+    checkpoint : path or Checkpoint, optional
+        A file in which training is saved every 5 minutes, and continued from if it is there.
+    backend : optional
+        Where training happens: ``mm.Ray(...)`` for the workers of a cluster.
+    verbose : int
+        1 shows progress.
+
+    Attributes
+    ----------
+    coef_ : array (dim,)
+        The weights w, in the order that ``maxmargin.structures.cfg.functions`` gives.
+    grammar_ : Grammar
+        Its ``rules``, ``chains``, ``symbols`` and ``features``, the names of the first weights.
+    lexicon_ : Lexicon
+        Words with their tags, and the names of features.
+    result_ : Result
+        The certificate and the history.
+
+    Notes
+    -----
+    *Unknown words* are treated by their class: what they are made of (capitals, digits, ...) and
+    their last two letters. *A sentence outside the grammar* is covered by the fewest best
+    subtrees, which become children of the most frequent root. *A sentence without words* has no
+    tree: None.
+
+    Examples
+    --------
+    >>> import maxmargin as mm
+    >>> trees = ["(S (NP (D the) (N dog)) (VP (V barks)))", "(S (NP (D a) (N cat)) (VP (V sees)))"]
+    >>> clf = mm.CFGSVC(C=1.0).fit(None, trees)
+    >>> print(clf.predict(["the cat barks"])[0])
+    (S (NP (D the) (N cat)) (VP (V barks)))
+    """
+
+    loss: str
+    features: str
+    input: str
+    horizontal: int | None
+    vertical: int
+    rare: int
+    beam: float | None
+
+    coef_: np.ndarray
+    _nltk: bool = False
+
+    #: What files the command line trained it on, so that it can read others like them.
+    _data_format: dict[str, Any] | None = None
+
+    def __init__(
+        self,
+        C: float = 0.1,
+        *,
+        solver: Any = "auto",
+        tol: float = 1e-2,
+        rescaling: str = "margin",
+        loss: str = "bracket",
+        features: str = "rules",
+        input: str = "words",
+        horizontal: int | None = None,
+        vertical: int = 1,
+        rare: int = 1,
+        beam: float | None = None,
+        max_iter: int = 10_000,
+        max_time: float | None = None,
+        n_jobs: int | None = 1,
+        random_state: Any = 0,
+        checkpoint: Any = None,
+        backend: Any = None,
+        verbose: int = 0,
+    ):
+        self._keep(locals())
+
+    def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Self:
+        """Train on sentences X with trees Y.
+
+        Parameters
+        ----------
+        X : list of sentences, or None
+            Each a list of str (or of pairs, see ``input``), or a str that is split at blanks. None:
+            the sentences are those of the trees.
+        Y : list of Tree, nltk.Tree or str
+            Strings are in Penn style: ``(S (NP (D the) (N dog)) (VP (V barks)))``.
+        sample_weight : array (n,), optional
+        """
+        weight = check_examples(Y if X is None else X, Y, sample_weight)
+        self._data_format = None
+        self._nltk = not isinstance(Y[0], Tree | str)
+        problem = CFG.read(
+            X, Y, loss=self.loss, features=self.features, input=self.input,
+            horizontal=self.horizontal, vertical=self.vertical, rare=self.rare,
+        )  # fmt: skip
+        self.grammar_, self.lexicon_ = problem.grammar, problem.lexicon
+        self.coef_ = self._train(problem, *as_inputs(X, Y, self.input), weight).w
+        return self
+
+    def predict(self, X: Any) -> list[Any]:
+        """The best tree of each sentence; None for one without words.
+
+        Trees are those of NLTK if the first one in training was.
+        """
+        problem = self._problem()
+        pack = problem.pack(X)
+        labels = predict_labels(problem, pack, self.coef_, self.n_jobs or 1)
+        return [self._own(tree) for tree in problem.unpack(pack, labels)]
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Not for parsers: with more trees the grammar is another one."""
+        raise DataError("a grammar grows with its trees: fit on all of them")
+
+    def _m_best(self, X: Any, m: int, diversity: float) -> list[list[tuple[Any, float]]]:
+        """Fewer where the grammar has fewer; outside the grammar the one tree of ``predict``."""
+        problem = self._problem()
+        pack, found = predict_m_best(problem, X, self.coef_, m, diversity, self.n_jobs or 1)
+        outputs = [problem.unpack(pack, labels) for labels in found.labels]
+        return [
+            [
+                (self._own(tree), float(found.score[i, r]))
+                for r in range(found.count[i])
+                if (tree := outputs[r][i]) is not None
+            ]
+            for i in range(pack.n)
+        ]
+
+    def score(self, X: Any, Y: Any) -> float:
+        """Labelled bracket F1 of the predictions by evalb's rules, from 0 to 1; X may be None."""
+        sentences, trees = as_inputs(X, Y, self.input)
+        problem = self._problem()
+        pack = problem.pack(sentences)
+        found = problem.unpack(pack, predict_labels(problem, pack, self.coef_, self.n_jobs or 1))
+        if self.input == "tags":  # the words of these trees are tags
+            trees = [with_words(tree, tree.tags()) for tree in trees]
+        return bracket_f1(trees, found)
+
+    def _problem(self) -> CFG:
+        check_is_fitted(self)
+        return CFG(self.grammar_, self.lexicon_, self.loss, self.beam)
+
+    def _own(self, tree: Tree | None) -> Any:
+        """The tree in the form that training had."""
+        return to_nltk(tree) if self._nltk and tree is not None else tree
+
+
+def as_inputs(X: Any, Y: Any, input: str) -> tuple[list[Any], list[Tree]]:
+    """Sentences, taken from the trees where there are none, and trees."""
+    sentences, trees = read_examples(X, Y, input)
+    if input == "tagged":
+        return [list(zip(s.words, s.tags or (), strict=True)) for s in sentences], trees
+    return [s.words for s in sentences], trees
+
+
+def with_words(tree: Tree, words: list[str]) -> Tree:
+    """The same tree over other words."""
+    rest = iter(words)
+    return fold(
+        tree,
+        lambda node: node.children,
+        lambda node, values: Tree(node.label, [next(rest)] if node.preterminal else values),
+    )

@@ -1,0 +1,227 @@
+"""Parsing: phi(x, y) counts the rules of the tree y over the sentence x, and what stands in spans.
+
+w holds, in this order: a weight for each rule and each step of a unary chain
+(``Grammar.features``); d * K weights of features of words, feature by feature, for K tags; and,
+with rich features, for each feature of a constituent's surroundings a weight for each label: of
+its first and of its last edge, of its width, of its first and last word together, of the words
+just outside together.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numba.extending import register_jitable
+
+from ...problem import MARGIN, PREDICT, Kernels
+from .cky import SPANS, TAGS, inside, open_chart, scores, span_of
+from .cky_second import second_best
+from .cky_trace import best_root, trace, trace_fragments
+from .grammar import BASE, FEATURE, FEATURE_AT, LEFT, N_LABELS, N_TAGS, TOP, section
+from .scores import (
+    add_costs,
+    count_labels,
+    label_number,
+    same,
+    score_sentence,
+    score_tree,
+    span_places,
+)
+from .several import best_trees, diverse_trees
+
+#: Kinds of loss: wrong and missing constituents and wrong tags, or 1 for a tree with any error.
+BRACKET, ZERO_ONE = 0, 1
+
+
+class CFGData(NamedTuple):
+    """Packed sentences; the tokens of sentence i are ``offsets[i]:offsets[i + 1]``.
+
+    ``table`` is that of the grammar. The features of token t are
+    ``feature[feature_at[t]:feature_at[t + 1]]``, those of the places between tokens (one more than
+    tokens in each sentence) follow after those of all tokens. Token t may have the tags
+    ``tags[tag_at[t]:tag_at[t + 1]]``; its group is a small number (0 stands for the end of the
+    sentence). ``truth`` and ``at`` are those of the pack; ``token`` names the words. ``beam`` is
+    for prediction only, since a certificate needs exact oracles.
+    """
+
+    table: np.ndarray
+    feature: np.ndarray
+    feature_at: np.ndarray
+    offsets: np.ndarray
+    tags: np.ndarray
+    tag_at: np.ndarray
+    group: np.ndarray
+    at: np.ndarray
+    truth: np.ndarray
+    token: np.ndarray
+    kind: int
+    rich: int
+    beam: float
+
+
+@njit(nogil=True)
+def decode(data, w, i, mode, y, work):
+    """CKY; with costs of wrong constituents, or for the best tree that is not the true one."""
+    if len(y) > 0:
+        F, J, _ = open_chart(data.table, data.offsets[i + 1] - data.offsets[i], work)
+        parse(data, w, i, mode, y, F, J)
+
+
+@register_jitable
+def parse(data, w, i, mode, y, F, J):
+    """Write what ``decode`` returns and leave its chart; whether the grammar has such a tree."""
+    lo, G = data.offsets[i], data.table
+    L = data.offsets[i + 1] - lo
+    score_sentence(data, w, i, L, F, J)
+    truth = data.truth[data.at[i] : data.at[i + 1]]
+    if mode == MARGIN and data.kind == BRACKET:
+        add_costs(G, truth, L, scores(F, J, SPANS), scores(F, J, TAGS))
+    beam = data.beam if mode == PREDICT else np.inf
+    inside(G, F, J, L, data.tags, data.tag_at, lo, beam)
+    root = best_root(G, F, J, L, -1)
+    if root < 0:
+        trace_fragments(G, F, J, L, y)
+        return False
+    trace(G, F, J, L, 0, L, root, y, 0)
+    if mode != PREDICT and data.kind == ZERO_ONE and same(y, truth):
+        second_best(G, F, J, L, y)
+    return True
+
+
+@njit(nogil=True)
+def m_best(data, w, i, mode, diversity, m, Y, value, work):
+    """The best trees; with ``diversity`` less for each constituent of a tree before it.
+
+    With the zero-one loss the true tree is none of them, unless it is the first.
+    """
+    lo, G, size = data.offsets[i], data.table, len(Y) // m
+    L, count = data.offsets[i + 1] - lo, 1
+    value[0] = 0.0
+    if L == 0:
+        return count
+    F, J, rest = open_chart(G, L, work)
+    whole = parse(data, w, i, mode, Y[:size], F, J)
+    wrong_only = data.kind == ZERO_ONE and mode != PREDICT
+    banned = data.truth[data.at[i] : data.at[i + 1] if wrong_only else data.at[i]]
+    if whole and diversity == 0:
+        count = best_trees(G, F, J, L, m, Y, banned, rest)
+    elif whole:
+        beam = data.beam if mode == PREDICT else np.inf
+        count = diverse_trees(data, lo, F, J, L, m, diversity, beam, Y, banned, rest)
+    score_sentence(data, w, i, L, F, J)
+    for r in range(count):
+        value[r] = score_tree(G, F, J, L, Y[r * size : r * size + size])
+    return count
+
+
+@njit(nogil=True)
+def loss(data, i, y):
+    """Constituents in one of the two trees only, and wrong tags; or whether the trees differ."""
+    G, z = data.table, data.truth[data.at[i] : data.at[i + 1]]
+    if data.kind == ZERO_ONE:
+        return 0.0 if same(y, z) else 1.0
+    nodes, total, a, b = len(y) // 3, 0.0, 0, 0
+    while a < nodes or b < nodes:
+        if b == nodes or (a < nodes and y[3 * a] < z[3 * b]):
+            total += count_labels(G, y, a)
+            a += 1
+        elif a == nodes or z[3 * b] < y[3 * a]:
+            total += count_labels(G, z, b)
+            b += 1
+        else:
+            total += compare_nodes(G, y, a, z, b)
+            a += 1
+            b += 1
+    return total
+
+
+@register_jitable
+def compare_nodes(G, y, a, z, b):
+    """The errors of node a of y beside node b of z, over the same words."""
+    n, m, R = count_labels(G, y, a), count_labels(G, z, b), G[LEFT + 1] - G[LEFT]
+    wrong = n + m
+    for s in range(n):
+        for t in range(m):
+            if label_number(G, y, a, s) == label_number(G, z, b, t):
+                wrong -= 2
+    rule, true = y[3 * a + 1], z[3 * b + 1]
+    if rule != true and R <= true < R + G[N_TAGS]:
+        wrong += 1  # the tag of a word
+    return wrong
+
+
+@njit(nogil=True)
+def delta(data, i, y, z, idx, val):
+    """phi(x, y) - phi(x, z): nodes that the two trees do not share. Without z it is phi(x, y)."""
+    nodes, others, nnz, a, b = len(y) // 3, len(z) // 3, 0, 0, 0
+    while a < nodes or b < others:
+        first, second = False, False
+        if b == others or (a < nodes and y[3 * a] < z[3 * b]):
+            first = True
+        elif a == nodes or z[3 * b] < y[3 * a]:
+            second = True
+        elif y[3 * a + 1] != z[3 * b + 1] or y[3 * a + 2] != z[3 * b + 2]:
+            first = second = True
+        else:
+            a += 1
+            b += 1
+        if first:
+            nnz = write_features(data, i, y, a, 1.0, idx, val, nnz)
+            a += 1
+        if second:
+            nnz = write_features(data, i, z, b, -1.0, idx, val, nnz)
+            b += 1
+    return nnz
+
+
+@register_jitable
+def write_features(data, i, y, n, sign, idx, val, nnz):
+    """Append the features of node n."""
+    G, lo, start = data.table, data.offsets[i], nnz
+    R, n_chains, base = G[LEFT + 1] - G[LEFT], G[TOP + 1] - G[TOP], section(G, BASE)
+    a, b = span_of(y[3 * n])
+    rule, chain = y[3 * n + 1], y[3 * n + 2] % n_chains
+    if rule < R:
+        nnz = write_rules(G, rule, idx, nnz)
+    elif rule < R + G[N_TAGS]:
+        at = data.feature_at[lo + a : lo + a + 2]
+        nnz = write_row(data.feature[at[0] : at[1]], base[0], G[N_TAGS], rule - R, idx, nnz)
+    nnz = write_rules(G, R + chain, idx, nnz)
+    if data.rich:
+        NL, group = np.int64(G[N_LABELS]), data.group[lo : data.offsets[i + 1]]
+        at = data.feature_at[data.offsets[-1] + lo + i :]
+        for which in range(count_labels(G, y, n)):
+            label = label_number(G, y, n, which)
+            row = data.feature[at[a] : at[a + 1]]
+            nnz = write_row(row, base[1], 2 * NL, label, idx, nnz)
+            row = data.feature[at[b] : at[b + 1]]
+            nnz = write_row(row, base[1], 2 * NL, NL + label, idx, nnz)
+            for place in span_places(G, group, a, b):
+                idx[nnz] = place + label
+                nnz += 1
+    for e in range(start, nnz):
+        val[e] = sign
+    return nnz
+
+
+@register_jitable
+def write_rules(G, r, idx, nnz):
+    """Append the features of a rule or of a chain."""
+    for e in range(G[G[FEATURE_AT] + r], G[G[FEATURE_AT] + r + 1]):
+        idx[nnz] = G[G[FEATURE] + e]
+        nnz += 1
+    return nnz
+
+
+@register_jitable
+def write_row(row, base, K, k, idx, nnz):
+    """Append the features of a word or an edge, as those of label k."""
+    for e in range(len(row)):
+        idx[nnz] = base + row[e] * np.int64(K) + k
+        nnz += 1
+    return nnz
+
+
+KERNELS = Kernels(decode, loss, delta, m_best=m_best)

@@ -1,0 +1,95 @@
+"""Sentences and trees in all the forms users have them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from ...data.trees import Tree, as_tree
+from ...errors import DataError
+
+INPUTS = ("words", "tags", "tagged")
+
+
+class Sentence(NamedTuple):
+    """The words of a sentence, and their tags where these are given."""
+
+    words: list[str]
+    tags: list[str] | None
+
+
+def read_sentence(x: Any, input: str, i: int) -> Sentence:
+    """Sentence number i of X.
+
+    With ``input="tagged"`` a token is a pair (word, tag), otherwise a str; a sentence that is one
+    str is split at blanks.
+    """
+    tokens: list[Any] = x.split() if isinstance(x, str) else list(x)
+    if input == "tagged":
+        for t, token in enumerate(tokens):
+            if (
+                isinstance(token, str)
+                or len(token) != 2
+                or not all(isinstance(s, str) for s in token)
+            ):
+                raise DataError(
+                    f"token {t} of sentence {i} is {token!r}: with input='tagged' a token is a "
+                    "pair (word, tag)"
+                )
+        return Sentence([word for word, _ in tokens], [tag for _, tag in tokens])
+    for t, token in enumerate(tokens):
+        if not isinstance(token, str):
+            raise DataError(
+                f"token {t} of sentence {i} is {token!r}: with input={input!r} a token is a str "
+                "(for pairs of word and tag there is input='tagged')"
+            )
+    return Sentence(tokens, tokens if input == "tags" else None)
+
+
+def sentence_of(tree: Tree, input: str) -> Sentence:
+    """What a parser is given of a true tree."""
+    tags = tree.tags()
+    return Sentence(tags if input == "tags" else tree.leaves(), None if input == "words" else tags)
+
+
+def read_examples(X: Any, Y: Any, input: str) -> tuple[list[Sentence], list[Tree]]:
+    """Sentences and true trees that agree; without X the sentences are those of the trees."""
+    trees = []
+    for i, y in enumerate(Y):
+        try:
+            trees.append(as_tree(y))
+        except DataError as error:
+            raise DataError(f"tree {i} of Y: {error}") from error
+    if X is None:
+        return [sentence_of(tree, input) for tree in trees], trees
+    if len(X) != len(trees):
+        raise DataError(
+            f"X has {len(X)} sentences and Y has {len(trees)} trees: as many are needed"
+        )
+    sentences = [read_sentence(x, input, i) for i, x in enumerate(X)]
+    for i, (sentence, tree) in enumerate(zip(sentences, trees, strict=True)):
+        check_agreement(i, sentence, sentence_of(tree, input))
+    return sentences, trees
+
+
+def check_agreement(i: int, given: Sentence, true: Sentence) -> None:
+    """The tree stands over these words."""
+    if len(given.words) != len(true.words):
+        raise DataError(
+            f"sentence {i} has {len(given.words)} tokens and its tree {len(true.words)}: they must "
+            "be the same"
+        )
+    for name, mine, other in (("words", given.words, true.words), ("tags", given.tags, true.tags)):
+        for t, (a, b) in enumerate(zip(mine or (), other or (), strict=True)):
+            if a != b:
+                raise DataError(
+                    f"token {t} of sentence {i} is {a!r}, but its tree has {b!r} there: the {name} "
+                    "must be the same"
+                )
+
+
+def read_sentences(X: Sequence[Any], input: str) -> list[Sentence]:
+    """Sentences to be parsed."""
+    if isinstance(X, str):
+        raise DataError("X is one string: a list of sentences is needed, such as ['the dog barks']")
+    return [read_sentence(x, input, i) for i, x in enumerate(X)]

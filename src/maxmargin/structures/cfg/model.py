@@ -1,0 +1,137 @@
+"""What a model file holds of a ``CFGSVC``: its grammar, its lexicon, names of features, weights.
+
+The grammar is stored as numbered symbols, rules and chains and is built anew from them, so that
+every number in a file is checked before the compiled code sees it.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ...features import Vocabulary
+from ..chain.model import decode_names, decode_weights, encode_names, encode_weights
+from .binary_rules import Part, Phrase, Symbol, Tag
+from .grammar import Grammar
+from .lexicon import Lexicon
+
+
+def encode_cfg(estimator: Any, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+    """Put everything with many numbers into ``arrays``; returns what more there is to know."""
+    grammar, lexicon = estimator.grammar_, estimator.lexicon_
+    number = grammar.number
+    parts = [symbol for symbol in grammar.symbols if isinstance(symbol, Part)]
+    owners = [-1 if part.owner is None else number[part.owner] for part in parts]
+    arrays["owners"] = np.array(owners, np.int32)
+    _encode_lists("parts", [[number[s] for s in part.rest] for part in parts], arrays)
+    arrays["rules"] = np.array(grammar.rules, np.int32).reshape(-1, 3)
+    _encode_lists("chains", grammar.chains[1:], arrays)
+    words = list(lexicon.counts)
+    encode_names(words, arrays, "words")
+    arrays["counts"] = np.array([lexicon.counts[word] for word in words], np.int64)
+    _encode_lists("tags", [lexicon.tags[word] for word in words], arrays)
+    encode_names(lexicon.words.names_, arrays, "names")
+    encode_names(lexicon.edges.names_, arrays, "edges")
+    encode_weights(estimator.coef_, arrays)
+    return {
+        "phrases": [list(phrase) for phrase in grammar.phrases],
+        "tags": list(grammar.tags),
+        "roots": list(grammar.roots),
+        "nltk": bool(estimator._nltk),
+        "data": estimator._data_format,
+    }
+
+
+def decode_cfg(estimator: Any, meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> np.ndarray:
+    """Give an estimator that has its parameters all the rest; returns w.
+
+    Raises
+    ------
+    ValueError, KeyError or TypeError
+        If something is missing, or does not fit together.
+    """
+    symbols = _decode_symbols(meta, arrays)
+    rules = arrays["rules"]
+    if rules.ndim != 2 or rules.shape[1] != 3 or rules.dtype.kind != "i":
+        raise ValueError("the rules are not in the form they are written in")
+    roots = [root for root in meta["roots"] if type(root) is int]
+    estimator.grammar_ = Grammar(
+        symbols, rules.tolist(), _decode_lists("chains", arrays), roots,
+        estimator.horizontal, estimator.vertical,
+    )  # fmt: skip
+    estimator.lexicon_ = _decode_lexicon(estimator, arrays)
+    estimator._nltk = meta["nltk"] is True
+    estimator._data_format = meta["data"] if isinstance(meta["data"], dict) else None
+    problem = estimator._problem()  # refuses parameters that do not fit
+    estimator.coef_ = decode_weights(arrays, int(problem.base[-1]))
+    return estimator.coef_
+
+
+def cfg_summary(meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+    """What ``maxmargin info`` says of a parser beyond what it says of all models."""
+    phrases = [label for label, _ in meta["phrases"]]
+    return {
+        "labels": sorted({str(label) for label in phrases}),
+        "tags": [str(tag) for tag in meta["tags"]],
+        "binary_rules": len(arrays["rules"]),
+        "unary_chains": len(arrays["chains.lengths"]),
+        "words": len(arrays["counts"]),
+        "data": meta["data"],
+    }
+
+
+def _decode_symbols(meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> list[Symbol]:
+    symbols: list[Any] = []
+    for label, parent in meta["phrases"]:
+        if not isinstance(label, str) or not (parent is None or isinstance(parent, str)):
+            raise ValueError(f"{label!r} is no constituent")
+        symbols.append(Phrase(label, parent))
+    for tag in meta["tags"]:
+        if not isinstance(tag, str):
+            raise ValueError(f"{tag!r} is no tag")
+        symbols.append(Tag(tag))
+    n, known = len(meta["phrases"]), tuple(symbols)
+    rests = _decode_lists("parts", arrays)
+    for owner, rest in zip(arrays["owners"].tolist(), rests, strict=True):
+        if not (-1 <= owner < n) or not all(0 <= s < len(known) for s in rest):
+            raise ValueError("a part of a rule is wrong")
+        symbols.append(Part(known[owner] if owner >= 0 else None, tuple(known[s] for s in rest)))
+    return symbols
+
+
+def _decode_lexicon(estimator: Any, arrays: dict[str, np.ndarray]) -> Lexicon:
+    words, counts = decode_names(arrays, "words"), arrays["counts"].tolist()
+    tags = _decode_lists("tags", arrays)
+    names = estimator.grammar_.tags
+    if not all(each and all(0 <= k < len(names) for k in each) for each in tags):
+        raise ValueError("the tags of a word are wrong")
+    if len(set(words)) < len(words) or not all(type(count) is int for count in counts):
+        raise ValueError("the words are wrong")
+    lexicon = Lexicon(
+        dict(zip(words, counts, strict=True)), dict(zip(words, tags, strict=True)), names,
+        estimator.input, estimator.features == "rich", estimator.rare,
+    )  # fmt: skip
+    lexicon.words = Vocabulary(decode_names(arrays, "names"))
+    lexicon.edges = Vocabulary(decode_names(arrays, "edges"))
+    for vocabulary in (lexicon.words, lexicon.edges):
+        vocabulary.lookup([], 0)  # refuses a name that is there twice
+    return lexicon
+
+
+def _encode_lists(name: str, lists: Any, arrays: dict[str, np.ndarray]) -> None:
+    """Lists of numbers end to end, and how long each is."""
+    arrays[name] = np.array([value for values in lists for value in values], np.int32)
+    arrays[f"{name}.lengths"] = np.array([len(values) for values in lists], np.uint32)
+
+
+def _decode_lists(name: str, arrays: dict[str, np.ndarray]) -> list[list[int]]:
+    flat, lengths = arrays[name], arrays[f"{name}.lengths"]
+    if flat.ndim != 1 or flat.dtype.kind != "i" or lengths.dtype.kind != "u" or lengths.ndim != 1:
+        raise ValueError(f"the {name} are not in the form they are written in")
+    ends = [0, *np.cumsum(lengths, dtype=np.int64).tolist()]
+    if ends[-1] != len(flat):
+        raise ValueError(f"the {name} do not have the lengths they should have")
+    values = flat.tolist()
+    return [values[a:b] for a, b in pairwise(ends)]

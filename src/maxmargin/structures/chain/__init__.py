@@ -1,0 +1,1 @@
+"""One label per token of a sequence."""

@@ -1,0 +1,204 @@
+"""Sequence tagging: a label for each token."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from ...backends.files import FileData, Files
+from ...data.transitions import check_gold
+from ...errors import DataError
+from ...estimators.weights import weigh_classes
+from ...features import Extractor
+from ...kernels.estimators import fit_kernel, forget_kernel
+from ...kernels.functions import is_linear
+from ...training import check_alone, check_examples
+from .fitted import _ChainModel
+from .tokens import encode_tags, read_tokens, read_weights
+
+
+class ChainSVC(_ChainModel):
+    """Labels of the tokens of a sequence, each scored by its features and by its neighbour.
+
+    Parameters
+    ----------
+    C : float
+        Weight of the sum of the losses.
+    solver : str or solver object
+        "auto", "sdm", "bcfw", "n-slack", "one-slack", "subgradient", or an object such as
+        ``mm.SDM(inner=5)``.
+    tol : float
+        Stop when P/(C n) is certified to be within ``tol`` of its minimum: with the Hamming loss
+        in wrong labels a sequence.
+    rescaling : {"margin", "slack"}
+        How the loss enters: as a larger margin, or as a steeper slope.
+    loss : "hamming", "zero-one" or array (n_classes, n_classes)
+        The number of wrong labels; 1 for a sequence with any; or ``loss[t, k]`` for each token of
+        label k where t is true, in the order of ``classes_``.
+    class_weight : dict or "balanced", optional
+        Multiplies the Hamming loss of the tokens of a true label.
+    transitions : None, "bio", "bioes", pairs of labels or bool array
+        Which label may follow which: the name of a tagging scheme, or the allowed pairs
+        ``(label, next label)``, with None for the place before the first and after the last; or an
+        array (n_classes, n_classes). Others are never predicted.
+    start_stop : bool
+        Weights of their own for the first and the last label.
+    template : str, optional
+        X holds rows of columns, as ``mm.io.read_conll`` gives them, and this is the template that
+        makes features of them: a built-in name, a file or the text (see ``mm.features``).
+    kernel : None, "linear", "rbf", "poly", "sigmoid", "precomputed" or callable
+        Of the features of tokens; transitions stay linear. See ``maxmargin.kernels.functions``.
+    gamma, degree, coef0 : parameters of the kernel, as in scikit-learn
+    n_basis : int, "auto" or Basis, optional
+        Train on so many basis functions of the kernel. By default few tokens are treated exactly,
+        and for many the number is found ("auto"), unless the solver is one of sampled cuts.
+    max_iter, max_time : int, float (seconds)
+        Limits; the best point so far is kept, with a ConvergenceWarning.
+    n_jobs : int
+        Threads; the model does not depend on it.
+    random_state : int
+    warm_start : bool
+        Begin from the dual variables of the last ``fit`` on the same data, for another C or tol.
+    checkpoint : path or Checkpoint, optional
+        A file in which training is saved every 5 minutes, and continued from if it is there.
+    backend : optional
+        Where training happens: ``mm.Ray(...)`` for the workers of a cluster.
+    verbose : int
+        1 shows progress.
+
+    Attributes
+    ----------
+    classes_ : array (n_classes,)
+    coef_ : array (n_classes, d)
+        Weights of the features.
+    transition_ : array (n_classes, n_classes)
+        Weights ``[from, to]``.
+    support_, support_vectors_, dual_coef_ : arrays (m,), (m, d), (n_classes, m)
+        With a kernel, in place of ``coef_``.
+    start_, stop_ : array (n_classes,)
+        Weights of the first and the last label; zero without ``start_stop``.
+    n_features_in_ : int
+    feature_names_ : list of str or None
+        Names of the features, where X had names.
+    class_weight_ : array (n_classes,) or None
+        The weights of the labels in the loss.
+    result_ : Result
+        The certificate and the history.
+
+    Examples
+    --------
+    >>> import maxmargin as mm
+    >>> X = [[["the"], ["dog"], ["barks"]], [["a"], ["cat"]]]
+    >>> clf = mm.ChainSVC(C=10.0).fit(X, [["D", "N", "V"], ["D", "N"]])
+    >>> clf.predict([[["the"], ["cat"], ["barks"]]])
+    [['D', 'N', 'V']]
+    """
+
+    template: Any
+    kernel: Any
+
+    #: What files the command line trained it on, so that it can read others like them.
+    _data_format: dict[str, Any] | None = None
+
+    def __init__(
+        self,
+        C: float = 0.1,
+        *,
+        solver: Any = "auto",
+        tol: float = 1e-2,
+        rescaling: str = "margin",
+        loss: Any = "hamming",
+        class_weight: Any = None,
+        transitions: Any = None,
+        start_stop: bool = False,
+        template: Any = None,
+        kernel: Any = None,
+        gamma: Any = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        n_basis: Any = None,
+        max_iter: int = 10_000,
+        max_time: float | None = None,
+        n_jobs: int | None = 1,
+        random_state: Any = 0,
+        warm_start: bool = False,
+        checkpoint: Any = None,
+        backend: Any = None,
+        verbose: int = 0,
+    ):
+        self._keep(locals())
+
+    def fit(
+        self, X: Any, Y: Any = None, sample_weight: Any = None, token_weight: Any = None
+    ) -> Self:
+        """Train on sequences X with labels Y.
+
+        Parameters
+        ----------
+        X : list of sequences
+            Each a CSR matrix or an array with one row a token, or a list with the features of each
+            token: a dict ``{name: value}`` or a list of names. Or ``mm.Sequences``; or rows of
+            columns, with a ``template``. Or ``mm.Files``, alone.
+        Y : list of sequences of labels
+            Labels of any hashable type, one for each token.
+        sample_weight : array (n,), optional
+            Weights of the sequences in the objective.
+        token_weight : list of sequences of numbers, optional
+            What an error at each token costs; 0 for tokens that do not count.
+        """
+        if isinstance(X, Files):
+            check_alone(Y, sample_weight, token_weight)
+            return self._fit_files(X)
+        prepared = self._prepare(X, Y, sample_weight, token_weight)
+        self._seen = (X, Y, sample_weight) if token_weight is None else None
+        if not is_linear(self.kernel):
+            return fit_kernel(self, *prepared)
+        forget_kernel(self)
+        self._set_weights(self._train(*prepared).w)
+        return self
+
+    def _prepare(
+        self, X: Any, Y: Any, sample_weight: Any = None, token_weight: Any = None
+    ) -> tuple[Any, Any, Any, Any]:
+        """What ``train`` needs: the problem, inputs, outputs and weights."""
+        weight = check_examples(X, Y, sample_weight)
+        self._data_format = None
+        tokens, self._reader = read_tokens(X, self.template)
+        self.feature_names_ = None if self._reader is None else self._reader.names_
+        self.classes_, codes = encode_tags(Y, tokens)
+        if token_weight is not None:
+            tokens = read_weights(token_weight, tokens)
+        self.n_features_in_ = tokens.n_features
+        self.class_weight_ = None if self.class_weight is None else self._class_weights(codes)
+        problem = self._problem()
+        check_gold(problem.allowed, tokens, codes, self.classes_)
+        return problem, tokens, np.split(codes, tokens.offsets[1:-1]), weight
+
+    def _fit_files(self, files: Files) -> Self:
+        """Train on files that the workers read."""
+        self._data_format = self._seen = None
+        data = FileData(files, self.backend, self.template)
+        plan = data.plan
+        if plan.layout.format == "svmlight":
+            raise DataError("svmlight files hold no sequences: use format='hmm'", files.paths[0])
+        self._reader = None
+        if plan.names is not None and plan.template is not None:
+            self._reader = Extractor.from_names(plan.template, plan.names)
+        self.feature_names_ = plan.names
+        self.classes_, self.n_features_in_ = data.classes, plan.n_features
+        self.class_weight_ = None
+        if self.class_weight is not None:
+            self.class_weight_ = self._class_weights(np.arange(len(data.classes)), data.counts)
+        self._set_weights(self._train(self._problem(), data, None, None).w)
+        return self
+
+    def _class_weights(self, codes: np.ndarray, counts: np.ndarray | None = None) -> np.ndarray:
+        """By class; ``counts`` is how often each of the codes occurs, if not once."""
+        names = self.classes_.tolist()
+        weights = weigh_classes(self.class_weight, names, codes, counts)
+        bad = ~np.isfinite(weights) | (weights < 0)
+        if bad.any():
+            k = int(np.flatnonzero(bad)[0])
+            raise DataError(f"class_weight of {names[k]!r} is {weights[k]}: weights are >= 0")
+        return weights

@@ -1,0 +1,175 @@
+"""A trained model of sequences: predictions, its weights, and what it finds in examples."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ...backends.files import Files
+from ...data.sequences import Sequences
+from ...data.transitions import allow_gold, allowed_transitions
+from ...engine.shard import predict_labels
+from ...errors import DataError
+from ...estimators.base import _SVC
+from ...kernels.estimators import scored_sequences
+from ...outputs.explain import Explanation, explain, largest_slacks
+from ...outputs.m_best import predict_m_best
+from ...training import check_examples
+from .problem import Chain
+from .tokens import encode_tags, read_new_tokens
+
+
+class _ChainModel(_SVC):
+    """What a trained ``ChainSVC`` can be asked."""
+
+    loss: Any
+    class_weight: Any
+    transitions: Any
+    start_stop: bool
+
+    classes_: np.ndarray
+    coef_: np.ndarray
+    transition_: np.ndarray
+    start_: np.ndarray
+    stop_: np.ndarray
+    n_features_in_: int
+    feature_names_: list[str] | None
+    class_weight_: np.ndarray | None = None
+
+    _reader: Any
+
+    def predict(self, X: Any) -> list[list[Any]]:
+        """The best labels of each sequence; features that training has not seen are ignored.
+
+        X may be ``mm.Files``, which hold labels too; these are not looked at.
+        """
+        if isinstance(X, Files):
+            return [labels for part in self._predict_files(X) for labels in part]
+        tokens = self._tokens(X)
+        problem = self._problem()
+        rows, w = self._weighted(tokens)
+        if self.backend is None:
+            labels = predict_labels(problem, problem.pack(rows), w, self.n_jobs or 1)
+        else:
+            found = self.backend.predict(problem, rows, w)
+            labels = np.concatenate([*found, np.zeros(0, np.int16)])
+        names = self.classes_.tolist()
+        flat = [names[k] for k in labels.tolist()]
+        ends = tokens.offsets.tolist()
+        return [flat[lo:hi] for lo, hi in pairwise(ends)]
+
+    def _m_best(self, X: Any, m: int, diversity: float) -> list[list[tuple[Any, float]]]:
+        tokens = self._tokens(X)
+        rows, w = self._weighted(tokens)
+        _, found = predict_m_best(self._problem(), rows, w, m, diversity, self.n_jobs or 1)
+        names, ends = self.classes_.tolist(), tokens.offsets.tolist()
+        flat = [[names[k] for k in labels.tolist()] for labels in found.labels]
+        return [
+            [(flat[r][lo:hi], float(found.score[i, r])) for r in range(found.count[i])]
+            for i, (lo, hi) in enumerate(pairwise(ends))
+        ]
+
+    def score(self, X: Any, Y: Any, sample_weight: Any = None) -> float:
+        """The part of the tokens whose label is right."""
+        weight = check_examples(X, Y, sample_weight)
+        right, n = np.zeros(len(Y)), np.zeros(len(Y))
+        for i, (truth, found) in enumerate(zip(Y, self.predict(X), strict=True)):
+            if len(truth) != len(found):
+                raise DataError(
+                    f"sequence {i} has {len(found)} tokens and {len(truth)} labels: one label for "
+                    "each token is needed"
+                )
+            right[i] = sum(a == b for a, b in zip(truth, found, strict=True))
+            n[i] = len(found)
+        weight = np.ones(len(n)) if weight is None else weight
+        return float(weight @ right / max(weight @ n, 1e-300))
+
+    def explain(self, n: int = 10) -> Explanation:
+        """The largest weights, by name."""
+        check_is_fitted(self)
+        return explain(self, n)
+
+    def suspects(self, X: Any, Y: Any, n: int = 20) -> list[dict[str, Any]]:
+        """The sequences with the largest slack: where the labels may be wrong.
+
+        Transitions that occur in Y are allowed here, whatever the mask of the model says.
+
+        Returns
+        -------
+        list of dict
+            ``index``, ``slack``, ``loss``, and the labels ``truth`` and ``worst``: those which the
+            model prefers most to the truth.
+        """
+        check_examples(X, Y, None)
+        tokens = self._tokens(X)
+        _, codes = encode_tags(Y, tokens, self.classes_)
+        problem = self._problem()
+        allow_gold(problem.allowed, tokens, codes)
+        tokens, w = self._weighted(tokens)
+        pack = problem.pack(tokens, np.split(codes, tokens.offsets[1:-1]))
+        names = self.classes_.tolist()
+        return [
+            {
+                "index": found.index,
+                "slack": found.slack,
+                "loss": found.loss,
+                "truth": [names[k] for k in found.truth],
+                "worst": [names[k] for k in found.worst],
+            }
+            for found in largest_slacks(problem, pack, w, self.rescaling, n)
+        ]
+
+    def _tokens(self, X: Any) -> Sequences:
+        check_is_fitted(self)
+        return read_new_tokens(X, self._reader, self.n_features_in_)
+
+    def _weighted(self, tokens: Sequences) -> tuple[Sequences, np.ndarray]:
+        """Rows for the problem and their weights; with a kernel the rows are unit vectors."""
+        if hasattr(self, "dual_coef_"):
+            return scored_sequences(self, tokens)
+        return tokens, self._w()
+
+    def _problem(self) -> Chain:
+        """The structure, once the labels are known."""
+        K = len(self.classes_)
+        name, cost = "hamming", 1.0 - np.eye(K)
+        if isinstance(self.loss, str):
+            name = self.loss
+        else:
+            cost = np.array(self.loss, np.float64)
+        if self.class_weight is not None:
+            if name != "hamming":
+                raise DataError(
+                    "class_weight weighs the Hamming loss of tokens: the zero-one loss of a "
+                    "sequence has none; use sample_weight"
+                )
+            assert self.class_weight_ is not None  # known since fit
+            cost = cost * self.class_weight_[:, None]
+        allowed = allowed_transitions(self.transitions, self.classes_)
+        return Chain(K, name, cost, allowed, self.start_stop)
+
+    def _set_weights(self, w: np.ndarray) -> None:
+        """coef_, transition_, start_ and stop_ from w."""
+        self.coef_, self.transition_, self.start_, self.stop_ = self._parts(w)
+
+    def _parts(self, w: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Views of w as coef_, transition_, start_ and stop_; the last two may be zeros."""
+        K, d = len(self.classes_), self.n_features_in_
+        ends = w[d * K + K * K :] if self.start_stop else np.zeros(2 * K)
+        transition = w[d * K : d * K + K * K].reshape(K, K)
+        return w[: d * K].reshape(d, K).T, transition, ends[:K], ends[K:]
+
+    def _w(self) -> np.ndarray:
+        """The weights in the order of the problem: result_.w, if the attributes are views of it."""
+        used = 4 if self.start_stop else 2
+        mine = (self.coef_, self.transition_, self.start_, self.stop_)[:used]
+        w = self.result_.w
+        if w.size == sum(part.size for part in mine):
+            places = zip(mine, self._parts(w), strict=False)
+            if all(a.__array_interface__ == b.__array_interface__ for a, b in places):
+                return w
+        # Somebody has set one of them, or a copy of the estimator was made.
+        return np.concatenate([self.coef_.T.ravel(), *(part.ravel() for part in mine[1:])])

@@ -1,0 +1,169 @@
+"""First-order chains: a label for each token, scored by its features and by its neighbour.
+
+w holds, in this order: d * K emission weights, feature by feature (feature-major); K * K
+transition weights ``[from, to]``; K weights of the first label and K of the last, if wanted.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...data.sequences import Sequences, check_finite, stack_sequences
+from ...engine.checked import check_codes
+from ...engine.linalg import add_rows, pack_rows, read_only
+from ...errors import DataError
+from ...problem import MARGIN, PREDICT, KernelProblem, Kernels, Pack
+from ..multiclass.problem import check_cost
+from .functions import HAMMING, ZERO_ONE, ChainData, decode, delta, loss, m_best, margin, score
+
+#: The most floats that counting the errors of a sequence may take (1 GB).
+LONGEST = 1 << 27
+
+#: Rows are treated as dense from this part of non-zeros on.
+DENSE = 0.4
+
+
+class Chain(KernelProblem):
+    """Sequences of labels 0..n_classes-1.
+
+    Parameters
+    ----------
+    n_classes : int
+    loss : {"hamming", "zero-one"}
+    cost : array (n_classes, n_classes), optional
+        What saying k costs where t is true, with the Hamming loss; 0/1 by default.
+    allowed : bool array (n_classes + 2, n_classes), optional
+        Which transitions ``[from, to]`` may occur, and in the last two rows which first and which
+        last labels.
+    ends : bool
+        Weights of their own for the first and the last label.
+    """
+
+    kernels = Kernels(decode, loss, delta, score, margin, m_best)
+    cache = 10
+
+    def __init__(
+        self,
+        n_classes: int,
+        loss: str = "hamming",
+        cost: Any = None,
+        allowed: Any = None,
+        ends: bool = False,
+    ):
+        if loss not in ("hamming", "zero-one"):
+            raise DataError(f"loss is 'hamming' or 'zero-one', got {loss!r}")
+        self.n_classes = n_classes
+        self.kind = HAMMING if loss == "hamming" else ZERO_ONE
+        self.cost = check_cost(cost, n_classes)
+        self.allowed = np.ones((n_classes + 2, n_classes), bool) if allowed is None else allowed
+        self.ends = bool(ends)
+
+    def dim(self, d: int) -> int:
+        """Length of w for d features."""
+        K = self.n_classes
+        return d * K + K * K + (2 * K if self.ends else 0)
+
+    def pack(self, X: Any, Y: Any = None, sample_weight: np.ndarray | None = None) -> Pack:
+        """Pack sequences X of feature rows with class numbers Y, one sequence for each of X."""
+        X = stack_sequences(X)
+        check_finite(X)
+        n, total = len(X), X.matrix.shape[0]
+        y = np.zeros(total, np.int16) if Y is None else self._codes(X, Y)
+        truth, offsets = read_only(y, np.int16), read_only(X.offsets, np.int64)
+        rows = pack_rows(sparse_if_it_pays(X.matrix))
+        tokens = np.ones(total) if X.weight is None else X.weight
+        barrier = np.where(self.allowed, 0.0, -np.inf).ravel()
+        starts = rows.indptr[X.offsets]
+        lengths = X.lengths
+        return Pack(
+            data=ChainData(
+                rows, offsets, truth, read_only(tokens, np.float64), self.cost,
+                read_only(barrier, np.float64), X.n_features, self.kind, int(self.ends),
+            ),
+            offsets=offsets,
+            truth=truth,
+            dim=self.dim(X.n_features),
+            width=int((2 * np.diff(starts) + 2 * lengths).max(initial=0)) + 4,
+            weight=read_only(np.ones(n) if sample_weight is None else sample_weight, np.float64),
+        )  # fmt: skip
+
+    def _codes(self, X: Sequences, Y: Any) -> np.ndarray:
+        """The class numbers of all tokens, one after the other."""
+        lengths = np.array([len(labels) for labels in Y], np.int64)
+        if len(lengths) != len(X) or (lengths != X.lengths).any():
+            raise DataError("Y needs one label for each token of each sequence of X")
+        flat = np.concatenate([*Y, np.zeros(0, np.int16)])
+        most = min(self.n_classes, 1 << 15) - 1  # labels are int16
+        return check_codes(flat, len(flat), 0, most, "the label of token")
+
+    def work(self, pack: Pack, mode: int) -> int:
+        """Floats that decode needs; slack rescaling counts errors, so these must be whole."""
+        K, lengths = self.n_classes, np.diff(pack.offsets)
+        longest = int(lengths.max(initial=0))
+        base = K * K + 2 * K + 3 * longest * K
+        if mode == PREDICT or (mode == MARGIN and self.kind == HAMMING):
+            return base
+        data = pack.data
+        worst = data.weight * self.cost.max(axis=1, initial=0)[data.y]
+        if self.kind == HAMMING and ((self.cost % 1).any() or (data.weight % 1).any()):
+            raise DataError(
+                "slack rescaling of the Hamming loss counts errors, so class_weight, token_weight "
+                "and the cost matrix must be whole numbers: scale them, or use rescaling='margin'"
+            )
+        ends = np.concatenate([[0.0], np.cumsum(worst)])[pack.offsets]
+        most = np.ones(pack.n) if self.kind == ZERO_ONE else np.diff(ends)
+        size = base + int((lengths * (most + 1)).max(initial=0)) * K + K
+        if size > LONGEST:
+            i = int(np.argmax(lengths * (most + 1)))
+            raise DataError(
+                f"sequence {i} has {lengths[i]} tokens and up to {most[i]:.0f} errors to count: "
+                f"its oracle would need {8 * size / 2**30:.1f} GB; cut it, use smaller weights, or "
+                "rescaling='margin'"
+            )
+        return size
+
+    def m_best_work(self, pack: Pack, mode: int, m: int) -> int:
+        """Beside the scores, lists of up to m + 1 beginnings for each token and label."""
+        K, longest = self.n_classes, int(np.diff(pack.offsets).max(initial=0))
+        lists = 2 * (longest * K + 1) * (m + 2) + 2 * longest + K
+        return max(self.work(pack, mode), K * K + 2 * K + 2 * longest * K + lists)
+
+    def truth_features(self, pack: Pack) -> np.ndarray:
+        """sum_i weight_i phi_i(y_i)."""
+        K, data = self.n_classes, pack.data
+        lengths = np.diff(pack.offsets)
+        of = np.repeat(np.arange(pack.n), lengths)
+        weight, y = pack.weight[of], data.y.astype(np.int64)
+        total = np.zeros(pack.dim)
+        add_rows(data.rows, weight, y, K, total)
+        base, inner = data.n_features * K, np.flatnonzero(of[1:] == of[:-1])
+        np.add.at(total, base + y[inner] * K + y[inner + 1], weight[inner])
+        if self.ends:
+            some = np.flatnonzero(lengths)
+            np.add.at(total, base + K * K + y[pack.offsets[some]], pack.weight[some])
+            np.add.at(total, base + K * K + K + y[pack.offsets[some + 1] - 1], pack.weight[some])
+        return total
+
+    def operations(self, pack: Pack) -> float:
+        """Scores of all labels for each entry of X, and all pairs of labels for each token."""
+        K = self.n_classes
+        return float(len(pack.data.rows.values) * K + len(pack.truth) * K * K)
+
+    def label_bounds(self, pack: Pack) -> tuple[int, int]:
+        """The class numbers."""
+        return 0, self.n_classes - 1
+
+    def unpack(self, pack: Pack, labels: np.ndarray) -> list[np.ndarray]:
+        """Class numbers of each sequence."""
+        return np.split(labels, pack.offsets[1:-1])
+
+
+def sparse_if_it_pays(matrix: Any) -> Any:
+    """Dense rows that are mostly zeros, such as pixels, are faster as sparse ones."""
+    import scipy.sparse as sp
+
+    if sp.issparse(matrix) or np.count_nonzero(matrix) > DENSE * matrix.size:
+        return matrix
+    return sp.csr_array(matrix)

@@ -1,0 +1,134 @@
+"""Sequences for people: evaluations, suspects, and what a model of them is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from ...cli.show import Console
+from ...features import Template
+from ...metrics import SequenceEvaluation
+
+#: So many of the most frequent errors are listed.
+_ERRORS = 8
+
+#: Tokens shown before and after one whose labels disagree.
+_CONTEXT = 1
+
+#: Columns of a token that are shown.
+_COLUMNS = 2
+
+
+def print_sequence_evaluation(evaluation: SequenceEvaluation) -> None:
+    """conlleval's lines, the table of labels, and the most frequent errors."""
+    print(evaluation)
+    if evaluation.entities is not None:  # else the labels are what was printed
+        print(f"\n{evaluation.tokens}")
+    errors = evaluation.errors(_ERRORS)
+    if not errors:
+        return
+    width = max(len(str(true)) for true, _, _ in errors)
+    print("\nmost frequent errors")
+    for true, found, n in errors:
+        print(f"{n:>7,}  {true!s:<{width}}  taken for {found}")
+
+
+def print_suspects(suspects: list[dict[str, Any]], data: str) -> None:
+    """Each sequence with the tokens at which the labels disagree."""
+    console = Console()
+    if not suspects:
+        console.print("No sequence violates its margin: the model agrees with all labels.")
+        return
+    console.print(
+        Text(
+            f"The {len(suspects)} sequences of {data} that fit the model least, the worst first. "
+            "Either their labels are wrong, or the model has no way to fit them.\n"
+        )
+    )
+    for number, suspect in enumerate(suspects, 1):
+        console.print(_headline(number, suspect))
+        console.print(_disagreement(suspect))
+
+
+def _headline(number: int, suspect: dict[str, Any]) -> Text:
+    pairs = zip(suspect["truth"], suspect["worst"], strict=True)
+    differ, total = sum(a != b for a, b in pairs), len(suspect["truth"])
+    return Text.assemble(
+        (f"{number}. sequence {suspect['index'] + 1}", "bold"),
+        f"  slack {suspect['slack']:.3g}, {differ} of {total} labels differ",
+    )
+
+
+def _disagreement(suspect: dict[str, Any]) -> Table:
+    """Tokens with different labels and their neighbours, and a gap for those between."""
+    truth, worst, words, lines = (suspect[key] for key in ("truth", "worst", "words", "lines"))
+    differ = [a != b for a, b in zip(truth, worst, strict=True)]
+    columns = 0 if words is None else min(_COLUMNS, len(words[0]))
+    table = Table(box=None, header_style="bold", padding=(0, 2, 0, 0))
+    table.add_column("token" if lines is None else "line", justify="right", style="dim")
+    for name in (*("word", "")[:columns], "file", "model"):
+        table.add_column(name)
+    last = -1
+    for t in range(len(truth)):
+        if not any(differ[max(0, t - _CONTEXT) : t + _CONTEXT + 1]):
+            continue
+        if t > last + 1:
+            table.add_row("...")
+        last = t
+        place = t + 1 if lines is None else lines[t]
+        shown = [] if words is None else [Text(word) for word in words[t][:columns]]
+        file = Text(str(truth[t]), "red" if differ[t] else "dim")
+        model = Text(str(worst[t]) if differ[t] else "", "green")
+        table.add_row(str(place), *shown, file, model)
+    table.add_row("..." if last < len(truth) - 1 else "")
+    return table
+
+
+def suspects_json(suspects: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The same for programs; sequences are numbered from 0."""
+    return [
+        {**suspect, "words": suspect["words"] and [list(word) for word in suspect["words"]]}
+        for suspect in suspects
+    ]
+
+
+def chain_rows(content: dict[str, Any]) -> list[tuple[str, str]]:
+    """What ``info`` says of a chain beside what it says of all models."""
+    chain, parameters = content["chain"], content["parameters"]
+    return [
+        ("data", _data(chain)),
+        *([("template", _template(chain, parameters))] if chain["template"] else []),
+        ("transitions", _transitions(parameters)),
+    ]
+
+
+def _data(chain: dict[str, Any]) -> str:
+    data = chain["data"]
+    match data:
+        case {"format": "hmm"}:
+            return "SVM-HMM files"
+        case {"format": "conll", "columns": n, "label": label}:
+            place = label % (n + 1)
+            others = ", ".join(str(j) for j in range(n + 1) if j != place)
+            return (
+                f"CoNLL files of {n + 1} columns: label in column {place}, features from {others}"
+            )
+    kinds = {None: "matrices", "names": "named features", "template": "rows of columns"}
+    return f"{kinds.get(chain['reader'], chain['reader'])}, given in Python"
+
+
+def _template(chain: dict[str, Any], parameters: dict[str, Any]) -> str:
+    names = Template.from_text(chain["template"]).names
+    given = parameters["template"]
+    title = f"{given}, " if given and "\n" not in given else ""
+    return f"{title}{len(names)} patterns: {'  '.join(names)}"
+
+
+def _transitions(parameters: dict[str, Any]) -> str:
+    given = parameters["transitions"]
+    allowed = {None: "all allowed", "bio": "as BIO allows", "bioes": "as BIOES allows"}
+    shown = allowed.get(given) if given is None or isinstance(given, str) else "some allowed"
+    ends = ", weights for first and last labels" if parameters["start_stop"] else ""
+    return f"{shown or given}{ends}"

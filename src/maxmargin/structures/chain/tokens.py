@@ -1,0 +1,118 @@
+"""Reading the tokens and tags of sequences, in all the forms users have them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ...data.labels import as_label_array, encode_labels
+from ...data.sequences import Sequences, stack_sequences
+from ...errors import DataError
+from ...features import Extractor, Vocabulary
+
+
+def read_tokens(X: Any, template: Any) -> tuple[Sequences, Extractor | Vocabulary | None]:
+    """Feature rows of the training data, and what gives new data the same columns."""
+    reader: Extractor | Vocabulary | None = None
+    if template is not None:
+        reader = Extractor(template)
+    elif _has_names(X):
+        reader = Vocabulary()
+    tokens = stack_sequences(X) if reader is None else reader.fit_transform(X)
+    if tokens.matrix.shape[0] == 0:
+        raise DataError("no sequence has a token: there is nothing to learn from")
+    return tokens, reader
+
+
+def read_new_tokens(X: Any, reader: Extractor | Vocabulary | None, n_features: int) -> Sequences:
+    """Feature rows in the columns of the training data."""
+    if len(X) == 0:
+        return Sequences(np.zeros((0, n_features)), [0])
+    if reader is not None and not isinstance(X, Sequences):
+        return reader.transform(X)
+    tokens = stack_sequences(X)
+    if tokens.matrix.shape[0] == 0:
+        return Sequences(np.zeros((0, n_features)), tokens.offsets)
+    if tokens.n_features != n_features:
+        raise DataError(
+            f"X has {tokens.n_features} features, but the model was trained with {n_features}"
+        )
+    return tokens
+
+
+def _has_names(X: Any) -> bool:
+    """Whether tokens are dicts or lists of names, not rows of numbers."""
+    if isinstance(X, Sequences):
+        return False
+    for sequence in X:
+        if hasattr(sequence, "shape"):
+            return False
+        for token in sequence:
+            if isinstance(token, str):
+                raise DataError(
+                    f"a token of X is the string {token!r}: a token is a list of names, a dict or "
+                    "a row of numbers (with template='default', rows of columns)"
+                )
+            if isinstance(token, Mapping):
+                return True
+            if len(token):
+                return isinstance(next(iter(token)), str)
+    return False
+
+
+def encode_tags(
+    Y: Any, tokens: Sequences, classes: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """``(classes, codes)``: the labels that occur, and the number of each token's.
+
+    With ``classes`` given, labels outside of them are refused.
+    """
+    for i, (tags, length) in enumerate(zip(Y, tokens.lengths.tolist(), strict=True)):
+        if isinstance(tags, str) or not hasattr(tags, "__len__"):
+            raise DataError(
+                f"the labels of sequence {i} are {tags!r}: a list with one label for each of its "
+                f"{length} tokens is needed"
+            )
+        if len(tags) != length:
+            raise DataError(
+                f"sequence {i} has {length} tokens and {len(tags)} labels: one label for each "
+                "token is needed"
+            )
+    flat = [tag for tags in Y for tag in (tags.tolist() if hasattr(tags, "tolist") else tags)]
+    if classes is not None:
+        number = {label: k for k, label in enumerate(classes.tolist())}
+        unknown = next((row for row, tag in enumerate(flat) if tag not in number), None)
+        if unknown is not None:
+            i, t = tokens.locate(unknown)
+            raise DataError(
+                f"label {flat[unknown]!r} of token {t} of sequence {i} did not occur in training"
+            )
+        return classes, np.array([number[tag] for tag in flat], np.int16)
+    labels = as_label_array(flat)
+    if labels.ndim != 1:
+        raise DataError(
+            f"a label is {flat[0]!r}, of type {type(flat[0]).__name__}: labels must be hashable "
+            "(use a tuple in place of a list)"
+        )
+    try:
+        found, codes = encode_labels(labels)
+    except DataError as error:
+        raise DataError(f"{error} (tokens are counted over all sequences)") from error
+    if found.dtype.kind == "f" and np.isnan(found).any():
+        raise DataError("a label is NaN: labels may not be missing")
+    if len(found) > np.iinfo(np.int16).max:
+        raise DataError(f"{len(found)} different labels are too many: at most 32767")
+    return found, codes.astype(np.int16)
+
+
+def read_weights(token_weight: Any, tokens: Sequences) -> Sequences:
+    """The same sequences with weights of their tokens."""
+    if len(token_weight) != len(tokens):
+        raise DataError(f"token_weight has {len(token_weight)} sequences, X has {len(tokens)}")
+    for i, (weights, length) in enumerate(zip(token_weight, tokens.lengths, strict=True)):
+        if len(weights) != length:
+            raise DataError(f"sequence {i} has {length} tokens and {len(weights)} token weights")
+    flat = np.concatenate([np.asarray(weights, np.float64) for weights in token_weight])
+    return Sequences(tokens.matrix, tokens.offsets, flat)

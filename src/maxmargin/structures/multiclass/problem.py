@@ -1,0 +1,188 @@
+"""Multi-class classification as Crammer and Singer wrote it: one weight vector for each class.
+
+phi(x, k) holds x in the block of class k; the loss is 0/1 or any cost matrix with a zero diagonal.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from ...engine.checked import check_codes
+from ...engine.linalg import Rows, add_rows, pack_rows, read_only, row_scores, row_write_both
+from ...errors import DataError
+from ...problem import MARGIN, PREDICT, KernelProblem, Kernels, Pack
+
+
+class MulticlassData(NamedTuple):
+    """Packed examples: rows of X, true classes, costs, and the value of the bias feature (or 0)."""
+
+    rows: Rows
+    y: np.ndarray
+    cost: np.ndarray
+    n_features: int
+    bias: float
+
+
+@njit(nogil=True)
+def score(data, w, i, work):
+    """The scores of all classes."""
+    K = data.cost.shape[0]
+    s = work
+    for k in range(K):
+        s[k] = 0.0
+    row_scores(data.rows, i, w, K, s)
+    if data.bias != 0:
+        for k in range(K):
+            s[k] += data.bias * w[data.n_features * K + k]
+
+
+@njit(nogil=True)
+def decode(data, w, i, mode, y, work):
+    """argmax over classes; ties go to the truth when training, to the lowest class otherwise."""
+    score(data, w, i, work)
+    K = data.cost.shape[0]
+    s = work
+    if mode == PREDICT:
+        y[0] = np.argmax(s[:K])
+        return
+    t = data.y[i]
+    cost, truth_score = data.cost[t], s[t]
+    best, best_value = t, 0.0
+    for k in range(K):
+        margin = truth_score - s[k]
+        value = cost[k] - margin if mode == MARGIN else cost[k] * (1.0 - margin)
+        if value > best_value:
+            best, best_value = k, value
+    y[0] = best
+
+
+@njit(nogil=True)
+def loss(data, i, y):
+    """cost[truth, y]."""
+    return data.cost[data.y[i], y[0]]
+
+
+@njit(nogil=True)
+def delta(data, i, y, z, idx, val):
+    """phi(x, y) - phi(x, z): x in block y, -x in block z."""
+    if y[0] == z[0]:
+        return 0
+    K = data.cost.shape[0]
+    nnz = row_write_both(data.rows, i, K, y[0], z[0], idx, val, 0)
+    if data.bias != 0:
+        idx[nnz], val[nnz] = data.n_features * K + y[0], data.bias
+        idx[nnz + 1], val[nnz + 1] = data.n_features * K + z[0], -data.bias
+        nnz += 2
+    return nnz
+
+
+@njit(nogil=True)
+def margin(data, i, y, z, work):
+    """<w, phi(x, y) - phi(x, z)> from the scores of the classes."""
+    return work[y[0]] - work[z[0]]
+
+
+@njit(nogil=True)
+def m_best(data, w, i, mode, diversity, m, Y, value, work):
+    """The best classes, by sorting. All differ from each other alike, whatever the diversity."""
+    decode(data, w, i, mode, Y[:1], work)
+    K, t = data.cost.shape[0], data.y[i]
+    s, v = work[:K], work[K : 2 * K]
+    for k in range(K):
+        if mode == PREDICT:
+            v[k] = s[k]
+        else:
+            margin, cost = s[t] - s[k], data.cost[t, k]
+            v[k] = cost - margin if mode == MARGIN else cost * (1.0 - margin)
+    value[0] = s[Y[0]]
+    v[Y[0]] = -np.inf
+    count = min(m, K)
+    for r in range(1, count):
+        k = np.argmax(v)
+        Y[r], value[r] = k, s[k]
+        v[k] = -np.inf
+    return count
+
+
+class Multiclass(KernelProblem):
+    """Classes 0..n_classes-1 over the rows of a dense or CSR matrix.
+
+    Parameters
+    ----------
+    n_classes : int
+    cost : array (n_classes, n_classes), optional
+        ``cost[t, k]`` is the loss of saying k when t is true: zero diagonal, no negative entry.
+        0/1 by default.
+    bias : float
+        Value of an extra constant feature; 0 for none.
+    """
+
+    kernels = Kernels(decode, loss, delta, score, margin, m_best)
+
+    def __init__(self, n_classes: int, cost: Any = None, bias: float = 0.0):
+        self.n_classes = self.n_outputs = n_classes
+        self.cost = check_cost(cost, n_classes)
+        self.bias = float(bias)
+
+    def pack(self, X: Any, Y: Any = None, sample_weight: np.ndarray | None = None) -> Pack:
+        """Pack the rows of X (n, d) with classes Y (n,)."""
+        n, d = X.shape
+        y = np.zeros(n, np.int32) if Y is None else check_codes(Y, n, 0, self.n_classes - 1)
+        rows = pack_rows(X)
+        widest = int(np.diff(rows.indptr).max(initial=0)) + (self.bias != 0)
+        truth = read_only(y, np.int32)
+        return Pack(
+            data=MulticlassData(rows, truth, self.cost, d, self.bias),
+            offsets=read_only(np.arange(n + 1), np.int64),
+            truth=truth,
+            dim=(d + (self.bias != 0)) * self.n_classes,
+            width=2 * widest,
+            weight=read_only(np.ones(n) if sample_weight is None else sample_weight, np.float64),
+            work=self.n_classes,
+        )
+
+    def m_best_work(self, pack: Pack, mode: int, m: int) -> int:
+        """Scores and values of all classes."""
+        return 2 * self.n_classes
+
+    def truth_features(self, pack: Pack) -> np.ndarray:
+        """sum_i weight_i phi_i(y_i)."""
+        K, y, total = self.n_classes, pack.truth.astype(np.int64), np.zeros(pack.dim)
+        add_rows(pack.data.rows, pack.weight, y, K, total)
+        if self.bias:
+            np.add.at(total, pack.data.n_features * K + y, self.bias * pack.weight)
+        return total
+
+    def operations(self, pack: Pack) -> float:
+        """Each entry of X meets the weights of all classes."""
+        return float(len(pack.data.rows.values) * self.n_classes)
+
+    def label_bounds(self, pack: Pack) -> tuple[int, int]:
+        """The class numbers."""
+        return 0, self.n_classes - 1
+
+    def unpack(self, pack: Pack, labels: np.ndarray) -> np.ndarray:
+        """Class numbers (n,)."""
+        return labels
+
+
+def check_cost(cost: Any, n_classes: int) -> np.ndarray:
+    """A valid cost matrix, 0/1 when none is given."""
+    if cost is None:
+        return read_only(1.0 - np.eye(n_classes), np.float64)
+    matrix = np.asarray(cost, np.float64)
+    if matrix.shape != (n_classes, n_classes):
+        raise DataError(
+            f"the cost matrix has shape {matrix.shape}, {n_classes} classes need "
+            f"({n_classes}, {n_classes}), in the order of classes_"
+        )
+    bad = ~np.isfinite(matrix) | (matrix < 0) | ((matrix != 0) & np.eye(n_classes, dtype=bool))
+    if bad.any():
+        t, k = np.argwhere(bad)[0]
+        raise DataError(
+            f"cost[{t}, {k}] is {matrix[t, k]}: costs are finite and >= 0, and 0 on the diagonal"
+        )
+    return read_only(matrix, np.float64)
