@@ -19,7 +19,9 @@ def load_digits(session, n, seed):
 def digits(monkeypatch, tmp_path):
     application = Application(300, 120, 200, (100, 200), 10.0, 20.0, 0.01, load_digits, "digits")
     for module in ("slacks", "slack_scaling", "slack_table", "slack_limits"):
-        monkeypatch.setattr(f"benchmarks.joachims_2009.{module}.APPLICATIONS", {"MultiC": application})
+        monkeypatch.setattr(
+            f"benchmarks.joachims_2009.{module}.APPLICATIONS", {"MultiC": application}
+        )
     for name in slacks.DATA:
         (tmp_path / name).mkdir()
         for file in FILES.get(name, (f"{name}.npz",)):

@@ -10,7 +10,7 @@ from maxmargin.engine.shard import Shard
 from maxmargin.errors import DataError, ProblemError
 from maxmargin.problem import MARGIN, Kernels
 from maxmargin.solvers import working_sets as sets
-from maxmargin.solvers.base import Certificate
+from maxmargin.solvers.loop import Certificate
 from maxmargin.structures.multiclass.problem import Multiclass
 from maxmargin.training import train
 from reference import enumerate_optimum, multiclass_planes, primal

@@ -17,8 +17,8 @@ from typer.testing import CliRunner
 
 import maxmargin as mm
 from maxmargin.cli.app import app
-from maxmargin.cli.evaluation import Evaluation
 from maxmargin.data.datasets import make_multiclass
+from maxmargin.metrics.classes import Evaluation
 
 SRC = str(Path(__file__).parents[1] / "src")
 ENV = {**os.environ, "PYTHONPATH": SRC, "COLUMNS": "100"}
@@ -240,7 +240,7 @@ def test_ctrl_c_before_a_result_ends_with_130(folder, tmp_path, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("maxmargin.cli.commands.read_examples", interrupted)
+    monkeypatch.setattr("maxmargin.structures.rows.read_examples", interrupted)
     outcome = run("train", "binary", folder / "train.txt", "-o", tmp_path / "m")
     assert error_of(outcome, 130) == "error: interrupted, nothing was written"
     assert not list(tmp_path.iterdir())

@@ -283,7 +283,7 @@ def test_options_of_other_structures(folder):
     ]:  # fmt: skip
         outcome = run("train", structure, data, "-o", "m", *options)
         assert outcome.exit_code == 2
-        assert options[0] in outcome.stderr and f"'train {structure}'" in outcome.stderr
+        assert options[0] in outcome.stderr and "No such option" in outcome.stderr
 
 
 def test_other_mistakes(folder, tmp_path):
@@ -294,16 +294,16 @@ def test_other_mistakes(folder, tmp_path):
         assert "number of columns: 5; the model was trained on 3" in message
         assert "No such file" in error_of(run(command, model, tmp_path / "missing"))
         assert "not a maxmargin model" in error_of(run(command, data, data))
-    assert "no --scores" in error_of(run("predict", model, data, "--scores"))
+    assert "--scores is not offered for chain" in error_of(run("predict", model, data, "--scores"))
     assert "cannot write to" in error_of(run("predict", model, data, "-o", tmp_path / "no/out"))
     assert "is the file that is read" in error_of(run("predict", model, data, "-o", model))
     assert "one of .png" in error_of(run("evaluate", model, data, "--plot", tmp_path / "c.gif"))
     (tmp_path / "s").write_text("1 1:1\n2 2:1\n")
     passed("train", "multiclass", tmp_path / "s", "-qo", tmp_path / "multi")
     message = error_of(run("suspects", tmp_path / "multi", tmp_path / "s"))
-    assert "is a MulticlassSVC, and suspects is for chains" in message
+    assert "suspects is not offered for multiclass" in message
     message = error_of(run("predict", tmp_path / "multi", tmp_path / "s", "--no-labels"))
-    assert "--no-labels is for chains" in message
+    assert "--no-labels is not offered for multiclass" in message
     assert "feature 2" in passed("explain", tmp_path / "multi").stdout
     passed("evaluate", tmp_path / "multi", tmp_path / "s", "--plot", tmp_path / "c.svg")
 

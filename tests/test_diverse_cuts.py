@@ -7,9 +7,10 @@ import pytest
 from scipy.optimize import LinearConstraint, milp
 
 import maxmargin as mm
+from maxmargin.engine.python import as_kernel_problem
 from maxmargin.engine.shard import Shard
 from maxmargin.outputs.m_best import Asker
-from maxmargin.problem import MARGIN, as_kernel_problem
+from maxmargin.problem import MARGIN
 from maxmargin.solvers import combine
 from maxmargin.solvers.combine import Outputs
 from maxmargin.solvers.diverse import STRENGTHS, Strength

@@ -13,8 +13,8 @@ from sklearn.exceptions import NotFittedError
 
 import maxmargin as mm
 from maxmargin.data.datasets import make_multiclass
+from maxmargin.engine.python import as_kernel_problem
 from maxmargin.outputs.explain import explain, largest, largest_slacks
-from maxmargin.problem import as_kernel_problem
 from maxmargin.structures.multiclass.problem import Multiclass
 
 

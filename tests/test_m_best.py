@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 
 import maxmargin as mm
 from maxmargin.engine.bind import bind, interpret
+from maxmargin.engine.python import as_kernel_problem
 from maxmargin.engine.several import differ
 from maxmargin.engine.shard import Shard
 from maxmargin.outputs.m_best import Asker, predict_m_best
-from maxmargin.problem import MARGIN, PREDICT, SLACK, KernelProblem, Kernels, as_kernel_problem
+from maxmargin.problem import MARGIN, PREDICT, SLACK, KernelProblem, Kernels
 from maxmargin.structures.binary.problem import Binary
 from maxmargin.structures.chain.problem import Chain
 from maxmargin.structures.multiclass import problem as multiclass

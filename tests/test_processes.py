@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 import maxmargin as mm
+from maxmargin.engine.python import as_kernel_problem
 from maxmargin.engine.shard import Shard
 from maxmargin.errors import ProblemError
-from maxmargin.problem import MARGIN, as_kernel_problem
+from maxmargin.problem import MARGIN
 
 # Worker processes cannot import the modules of tests; a user's problem stands in a script, too.
 cloudpickle.register_pickle_by_value(sys.modules[__name__])

@@ -11,7 +11,8 @@ from scipy.sparse import csr_matrix
 import maxmargin as mm
 from maxmargin.data.datasets import make_multiclass
 from maxmargin.io import read_container, write_container
-from maxmargin.saving.models import load, save_model, summary
+from maxmargin.registry import load, summary
+from maxmargin.saving.models import save_model
 
 WORDS = np.array(["blue", "green", "red"])
 COST = 1.0 - np.eye(3)

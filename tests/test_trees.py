@@ -14,8 +14,9 @@ from rich.cells import cell_len
 
 import maxmargin as mm
 from maxmargin import Tree
-from maxmargin.data.tree_svg import draw_many, draw_svg, write_svg
+from maxmargin.data.tree_svg import draw_many, draw_svg
 from maxmargin.data.tree_text import draw_outline, draw_text, lay_out
+from maxmargin.structures.cfg.show import write_svg
 from random_trees import SHE, trees
 
 PENN = """

@@ -157,7 +157,7 @@ def measure(
     """Train to the case's tolerance, with full steps and no cache unless the options say so."""
 
     def once(seed: int) -> dict[str, Any]:
-        from maxmargin.solvers import OneSlack
+        from maxmargin import OneSlack
 
         solver = OneSlack(**{"cache": 0, "step": 1.0, **options})
         result = case.train(

@@ -93,8 +93,7 @@ def two_classes(data: Dataset, task: Task) -> Dataset:
 
 def run_ours(data: Dataset, C: float, program: str, seed: int) -> dict[str, Any]:
     """1-slack as printed, or what "auto" chooses."""
-    from maxmargin.estimators import BinarySVC
-    from maxmargin.solvers import OneSlack
+    from maxmargin import BinarySVC, OneSlack
 
     solver = OneSlack(step=1.0, cache=0) if program == PRINTED else "auto"
     clf = BinarySVC(C=C, solver=solver, tol=TOL, max_time=CAP, random_state=seed)

@@ -76,7 +76,7 @@ def measure(session: Session, problem: str, case: Case, variant: str) -> Group:
     """Train to the case's tolerance with the options of this variant."""
 
     def once(seed: int) -> dict[str, Any]:
-        from maxmargin.solvers import OneSlack
+        from maxmargin import OneSlack
 
         solver = OneSlack(**VARIANTS[variant])
         result = case.train(

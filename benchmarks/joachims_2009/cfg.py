@@ -29,7 +29,7 @@ CACHED = "1-slack, f = 10"
 
 def solvers() -> dict[str, Any]:
     """The paper's three algorithms, 1-slack at the QP's own solutions, and SDM."""
-    from maxmargin.solvers import SDM, NSlack, OneSlack
+    from maxmargin import SDM, NSlack, OneSlack
 
     return {
         PLAIN: OneSlack(cache=0, step=1.0),
@@ -46,7 +46,7 @@ def measure(
     """Train on n trees; with ``cache`` 1-slack with so many outputs, else a solver by its name."""
 
     def once(seed: int) -> dict[str, Any]:
-        from maxmargin.solvers import OneSlack
+        from maxmargin import OneSlack
 
         chosen = solvers()[solver] if cache is None else OneSlack(cache=cache, step=1.0)
         bank = load_treebank(data, session.directory, seed if shuffle else None).first(n)

@@ -53,7 +53,7 @@ def measure(session: Session, cn: float, variant: str, n: int) -> Group:
     """One point of a curve; the repeats draw different examples."""
 
     def once(seed: int) -> dict[str, Any]:
-        from maxmargin.solvers import OneSlack
+        from maxmargin import OneSlack
 
         solver = OneSlack(step=STEPS[variant], cache=0)
         result = train_multiclass(

@@ -76,7 +76,7 @@ class Application(NamedTuple):
 
 def programs() -> dict[str, Any]:
     """SVM-struct's -w 0, -w 3 and -w 4: algorithms 1 and 3 as printed, the latter with a cache."""
-    from maxmargin.solvers import NSlack, OneSlack
+    from maxmargin import NSlack, OneSlack
 
     return {
         N_SLACK: NSlack(),

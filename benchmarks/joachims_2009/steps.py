@@ -56,7 +56,7 @@ def measure(session: Session, name: str, C: float, step: float) -> Group:
     n = GRID[name][0] if session.quick else min(session.load(name).n, LARGEST)
 
     def once(seed: int) -> dict[str, Any]:
-        from maxmargin.solvers import OneSlack
+        from maxmargin import OneSlack
 
         data = session.load(name).first(n)
         solver = OneSlack(step=step, cache=0)

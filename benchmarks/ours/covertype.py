@@ -35,7 +35,7 @@ MARGINS = {"reach": 0.0, "reach_01": 1e-3, "reach_1": 1e-2}
 
 def solvers() -> dict[str, Any]:
     """The runs that are set against liblinear."""
-    from maxmargin.solvers import OneSlack
+    from maxmargin import OneSlack
 
     return {
         "default": "auto",

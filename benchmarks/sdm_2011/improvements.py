@@ -45,7 +45,7 @@ LOOKS: list[dict[str, Any]] = [
 
 def solvers() -> dict[str, Any]:
     """The runs: SDM and it without each change, then the other methods of its kind."""
-    from maxmargin.solvers import BCFW, SDM, Subgradient
+    from maxmargin import BCFW, SDM, Subgradient
 
     return {
         PRINTED: SDM.as_printed(),

@@ -49,7 +49,7 @@ def measure(session: Session, C: float, n: int) -> Group:
     """Train until the paper's own rule ends it: no violation above tau."""
 
     def once(seed: int) -> dict[str, Any]:
-        from maxmargin.solvers import SDM
+        from maxmargin import SDM
 
         result = train_chain(
             session.tagged(TASK, n), C=C, solver=SDM.as_printed(), tol=1e-7, max_time=MAX_TIME,

@@ -79,8 +79,8 @@ def run(session: Session) -> Verdict:
 
 def measure_pair(session: Session, task: str, C: float) -> list[Group]:
     """Cutting planes, SDM and SDM as printed; cutting planes once, as they take long."""
-    from maxmargin.solvers import SDM as Method
-    from maxmargin.solvers import OneSlack
+    from maxmargin import SDM as Method
+    from maxmargin import OneSlack
 
     n, cap = (120, 4.0) if session.quick else (session.tagged(task).n, 60.0)
 

@@ -57,7 +57,7 @@ def measure(session: Session, name: str, options: dict[str, Any], n: int | None)
     """Train and test one chain."""
 
     def once(seed: int) -> dict[str, Any]:
-        from maxmargin.estimators import ChainSVC
+        from maxmargin import ChainSVC
 
         data = session.tagged(OCR, n)
         X_test = data.X_test[:n]

@@ -69,7 +69,7 @@ def run(session: Session) -> Verdict:
 
 def measure(session: Session, task: Task, kind: str, r: int, c: float, cap: float) -> Group:
     """Sampled cuts as the paper prints them: full steps."""
-    from maxmargin.solvers import SampledCuts
+    from maxmargin import SampledCuts
 
     options: dict[str, Any] = {"solver": SampledCuts(kind, r=r, step=1.0)}
     found = measure_ours(session, task, f"{kind} time, r = {r}", options, 4 * c, TOL, cap)

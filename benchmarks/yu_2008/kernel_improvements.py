@@ -52,7 +52,7 @@ def run(session: Session) -> Verdict:
 
 def measure(session: Session, task: Task, tol: float, options: dict[str, Any]) -> Group:
     """One setting of the linear-time algorithm."""
-    from maxmargin.solvers import SampledCuts
+    from maxmargin import SampledCuts
 
     name = ", ".join(f"{key} = {value}" for key, value in options.items())
     cap = 20.0 if session.quick else CAP

@@ -25,7 +25,7 @@ def methods() -> dict[str, dict[str, Any]]:
 
     The constant-time one never sees all examples: it needs larger samples and a smaller tol.
     """
-    from maxmargin.solvers import SampledCuts
+    from maxmargin import SampledCuts
 
     return {
         BASIS: {},
@@ -72,7 +72,7 @@ def measure_ours(
     options = {"tol": tol} | options
 
     def once(seed: int) -> dict[str, Any]:
-        from maxmargin.estimators import BinarySVC
+        from maxmargin import BinarySVC
 
         data = load_task(session, task._replace(seed=seed))
         some = len(data.y_test) if session.quick else 20_000

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
 
 class MaxMarginError(Exception):
     """Base class: catch it to catch every error that maxmargin raises on purpose."""
@@ -18,6 +21,11 @@ class DataError(MaxMarginError, ValueError):
         The file that holds the data.
     line : int, optional
         The line of the file, counted from 1.
+    sequence, token : int, optional
+        The sequence and the token in it that the message names, counted from 0; -1 is the last
+        token.
+    label : optional
+        The label that is wrong wherever it occurs.
 
     Examples
     --------
@@ -25,7 +33,17 @@ class DataError(MaxMarginError, ValueError):
     train.txt, line 17: feature index 'x3' is not an integer
     """
 
-    def __init__(self, message: str, path: str | None = None, line: int | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        path: str | None = None,
+        line: int | None = None,
+        *,
+        sequence: int | None = None,
+        token: int | None = None,
+        label: Any = None,
+    ) -> None:
+        self.message, self.sequence, self.token, self.label = message, sequence, token, label
         place = [] if path is None else [path]
         if line is not None:
             place.append(f"line {line}")
@@ -34,6 +52,14 @@ class DataError(MaxMarginError, ValueError):
         super().__init__(f"{', '.join(place)}: {message}" if place else message)
         self.path = path
         self.line = line
+
+    def counted_from_one(self) -> str:
+        """The message with its sequence and token numbered as in a file, from 1 on."""
+        message = self.message
+        for what, number in (("sequence", self.sequence), ("token", self.token)):
+            if number is not None:
+                message = re.sub(rf"\b{what} {number}\b", f"{what} {number + 1}", message)
+        return message
 
 
 class ModelFileError(MaxMarginError):

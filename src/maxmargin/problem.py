@@ -19,8 +19,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .errors import ProblemError
-
 PREDICT, MARGIN, SLACK = 0, 1, 2
 MODES = {"margin": MARGIN, "slack": SLACK}
 
@@ -112,6 +110,13 @@ class KernelProblem:
 
     #: The most outputs an example can have, where that is a small number.
     n_outputs: int | None = None
+
+    def encode_classes(self, n_classes: int) -> np.ndarray:
+        """The labels that stand for classes 0, 1, ... in ``pack``, where an example has one."""
+        return np.arange(n_classes)
+
+    def check_truth(self, X: Any, codes: np.ndarray, classes: np.ndarray) -> None:
+        """Refuse true outputs that the problem cannot predict; ``codes`` are numbers of classes."""
 
     def pack(self, X: Any, Y: Any | None = None, sample_weight: np.ndarray | None = None) -> Pack:
         """Arrays for the loops; without ``Y`` the examples can only be predicted."""
@@ -212,29 +217,3 @@ class Problem:
     #: Each next one maximises the same value plus ``diversity`` times its differences from those
     #: before it. Without this method ``m_best.py`` finds some through ``decode``, approximately.
     decode_m_best: Callable[..., Sequence[Any]] | None = None
-
-
-def as_kernel_problem(problem: Any) -> KernelProblem:
-    """The problem as the solvers see it: Python problems are wrapped, kernel problems stay."""
-    if isinstance(problem, KernelProblem):
-        return problem
-    missing = [name for name in ("features", "loss", "decode") if _unwritten(problem, name)]
-    if missing or isinstance(problem, type):
-        what = (
-            "a class, not an instance"
-            if isinstance(problem, type)
-            else "without " + ", ".join(missing)
-        )
-        raise ProblemError(
-            f"{problem!r} is {what}: a problem is an object with the methods features(x, y), "
-            "loss(y_true, y) and decode(x, w, y_true=None, rescaling='margin')"
-        )
-    from .engine.python import PythonProblem
-
-    return PythonProblem(problem)
-
-
-def _unwritten(problem: Any, name: str) -> bool:
-    """Whether a method is absent, or only the base class's reminder to write it."""
-    method = getattr(problem, name, None)
-    return not callable(method) or getattr(method, "__func__", None) is getattr(Problem, name)

@@ -6,7 +6,7 @@ import math
 import sys
 import time
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from rich.console import Console, Group
@@ -16,8 +16,10 @@ from rich.table import Table
 from rich.text import Text
 
 from .objective import gap_target
-from .result import Record, Stop
-from .solvers.task import Task
+
+if TYPE_CHECKING:
+    from .result import Record, Stop
+    from .solvers.task import Task
 
 #: Redraws a second of the live display.
 REDRAWS = 4

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .errors import MaxMarginError
+
 
 class Status(Enum):
     """Why training ended; the value is the message for a person."""
@@ -57,6 +59,18 @@ class Stop(NamedTuple):
     tol: float = 1e-2
     max_iter: int = 10_000
     max_time: float | None = None
+
+
+class Audit(NamedTuple):
+    """P(w) and the value D of a feasible dual point: the optimum lies between them."""
+
+    primal: float
+    dual: float
+
+    @property
+    def gap(self) -> float:
+        """P - D."""
+        return self.primal - self.dual
 
 
 @dataclass
@@ -119,9 +133,6 @@ class Result:
         Of a kernel that means its whole space, whatever subspace or sample was trained on, and is
         computed now, from the training data: after ``mm.load`` these are no longer there.
         """
-        from .errors import MaxMarginError
-        from .kernels.audit import Audit
-
         if not np.isfinite(self.gap):
             raise MaxMarginError(
                 "there is nothing to audit: this result was loaded or imported, and the data are "

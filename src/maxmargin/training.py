@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .backends.files import FileData, Files
+from .data.source import OpenSource, Source
 from .engine.checked import check_weights
+from .engine.python import as_kernel_problem
 from .engine.shard import Shard
 from .errors import DataError
 from .objective import check_positive
-from .problem import MODES, as_kernel_problem
+from .problem import MODES
 from .result import Callback, Result, Stop
-from .saving.checkpoint import Checkpoint, as_checkpoint
+from .saving.checkpoint import Checkpoint, Saver, as_checkpoint
 
 if TYPE_CHECKING:
     from .solvers.warm import Kept
@@ -95,9 +96,9 @@ def train(
     """
     begin = time.perf_counter()
     kernel_problem = as_kernel_problem(problem)
-    if isinstance(X, Files):
-        X = FileData(X, backend)
-    files = isinstance(X, FileData)
+    if isinstance(X, Source):
+        X = X.open(backend)
+    files = isinstance(X, OpenSource)
     if files:
         check_alone(Y, sample_weight)
     weight = None if files else check_examples(X, Y, sample_weight)
@@ -155,8 +156,7 @@ def train_shard(
     task = Task(shard, check_positive("C", C), MODES[rescaling], stop.tol, random(random_state))
     chosen = get_solver(solver, shard)
     compile_time = shard.warm_up(task.mode, chosen.loops(task))
-    if hasattr(chosen, "warm_up"):
-        compile_time += chosen.warm_up(task)
+    compile_time += chosen.warm_up(task)
     # One thread for BLAS: our matrices are small, and waiting for its threads costs far more.
     with threadpool_limits(1, "blas"), ExitStack() as stack:
         callbacks = list(callbacks)
@@ -166,7 +166,8 @@ def train_shard(
             callbacks.append(stack.enter_context(ProgressBar(task, stop)))
         state = None if start is None else start.begin(chosen, task, relabel)
         shard.n_oracle = 0
-        result = solve(chosen, task, stop, callbacks, checkpoint, state)
+        saver = None if checkpoint is None else Saver(checkpoint, chosen, task)
+        result = solve(chosen, task, stop, callbacks, saver, state)
     result.compile_time = compile_time
     result.state = Kept.of(chosen, task, result.state) if keep else None
     return result

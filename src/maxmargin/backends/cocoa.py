@@ -23,6 +23,7 @@ import numpy as np
 
 from ..objective import dual, primal
 from ..solvers import working_sets as sets
+from ..solvers.base import Solver, State
 from ..solvers.task import Task
 from .crew import Crew, WorkersLost
 from .draws import random_states
@@ -40,7 +41,7 @@ REGAINED = 0.1
 
 
 @dataclass
-class CoCoAState:
+class CoCoAState(State):
     """What the driver knows of the working sets: w and sums, never anything for each example."""
 
     w: np.ndarray
@@ -51,7 +52,6 @@ class CoCoAState:
     looks: int = 0
     next_look: int = 3
     gap: float = np.inf
-    finished: bool = False
     complete: bool = True
     eps: float = np.inf
     wake: bool = False
@@ -60,19 +60,19 @@ class CoCoAState:
     parts: list[dict[str, Any]] = field(default_factory=list)
 
     @property
-    def recovering(self) -> bool:
+    def recovering(self) -> bool:  # type: ignore[override]
         """Whether dual variables were lost, and D is still below what it was."""
         return self.regain > -np.inf
 
 
 @dataclass(frozen=True)
-class CoCoA:
+class CoCoA(Solver):
     """A dual method (``solver``) over the shards of a crew."""
 
     solver: Any
 
     @property
-    def name(self) -> str:
+    def name(self) -> str:  # type: ignore[override]
         """The name of the method."""
         return self.solver.name
 
@@ -99,7 +99,7 @@ class CoCoA:
             self._watch(task, state, before)
             which = self.solver.wanted(task, state)
             w, value, D = self._look(task, state, which)
-            if w is not None and hasattr(self.solver, "settle"):
+            if w is not None and self.solver.settles:
                 w = w.copy()
                 self.solver.refine(task, state, value - D)
                 self._settle(task, state)
@@ -145,7 +145,7 @@ class CoCoA:
     def _run(self, task: Task, state: CoCoAState, step: str) -> list[Round]:
         """A step of the solver in every shard; w is the sum of what they have done."""
         crew = crew_of(task)
-        controls = {name: getattr(state, name) for name in getattr(self.solver, "controls", ())}
+        controls = {name: getattr(state, name) for name in self.solver.controls}
         blocks = 1 if crew.K == 1 else crew.blocks
         crew.call("start", step, state.sigma, blocks, controls, w=state.w, again=False)
         where: Any = NOWHERE
@@ -208,7 +208,7 @@ class CoCoA:
                 w += state.w
                 at = crew.share(Vector.of(w))
             state.looks += 1
-            add = not hasattr(self.solver, "settle")
+            add = not self.solver.settles
             hinge = sum(crew.call("hinge", at, add, w=state.w, again=False))
             return w, primal(w, hinge, task.C), self._dual(task, state)
 

@@ -140,7 +140,7 @@ class Crew:
 
     def fingerprint(self) -> str:
         """A hash of the examples of all workers, and of how they are shared out."""
-        from ..saving.checkpoint import fingerprint
+        from ..engine.fingerprint import fingerprint
 
         return fingerprint(*self.call("fingerprint"))
 

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.labels import as_label_array, encode_labels
+from ..data.source import OpenSource, Source
 from ..errors import DataError
 from ..problem import KernelProblem, Pack
-from ..structures.binary.problem import Binary
 from .formats import FORMATS, Layout, Plan, Survey, digest_of, read_inputs, read_part, survey_file
 from .packed import examples_of, read_packed, write_packed
 from .sources import find_paths
@@ -21,7 +21,7 @@ _SUFFIXES = {
 }  # fmt: skip
 
 
-class Files:
+class Files(Source):
     """Data files, in place of ``X, Y`` of ``fit`` and of ``mm.train``.
 
     The workers of a backend read them; nothing but labels, names of features and counts passes
@@ -74,6 +74,10 @@ class Files:
     def __repr__(self) -> str:
         return f"Files({self.paths!r}, {self.format!r})"
 
+    def open(self, backend: Any = None, template: Any = None) -> FileData:
+        """Read labels and features of all files."""
+        return FileData(self, backend, template)
+
     def layout(self, template: Any = None) -> Layout:
         """How a file is read."""
         template = self.template if template is None else template
@@ -94,7 +98,7 @@ class Files:
         )
 
 
-class FileData:
+class FileData(OpenSource):
     """Files whose labels and features are agreed: ready to become shards.
 
     Parameters
@@ -123,11 +127,7 @@ class FileData:
 
     def sources(self, problem: KernelProblem, K: int) -> list[FileSource]:
         """K shards of about the same size; fewer if there are fewer files."""
-        targets = np.arange(len(self.classes))
-        if isinstance(problem, Binary):
-            if len(targets) != 2:
-                raise DataError(f"the files have {len(targets)} different labels, not two")
-            targets = 2 * targets - 1
+        targets = problem.encode_classes(len(self.classes))
         return [
             FileSource(
                 problem, [self.paths[f] for f in part],
@@ -164,10 +164,8 @@ class FileSource(NamedTuple):
         X, Y = examples_of(part)
         if part.offsets is None:
             Y = self.targets[part.codes]
-        elif hasattr(self.problem, "allowed"):
-            from ..data.transitions import check_gold
-
-            check_gold(self.problem.allowed, X, part.codes, as_classes(plan.classes))
+        else:
+            self.problem.check_truth(X, part.codes, as_classes(plan.classes))
         return self.problem, self.problem.pack(X, Y, weight)
 
 

@@ -14,8 +14,10 @@ import numpy as np
 
 from ..engine.vectors import Plane
 from ..errors import DataError
-from ..solvers import OneSlack, Subgradient
 from ..solvers.cuts import Cut
+from ..solvers.dual import DualSolver
+from ..solvers.one_slack import OneSlack
+from ..solvers.subgradient import Subgradient
 from ..solvers.task import Task
 from .cocoa import CoCoA, crew_of
 from .draws import random_states
@@ -30,7 +32,7 @@ def distribute(solver: Any) -> Any:
     for local, shared in ((OneSlack, SharedOneSlack), (Subgradient, SharedSubgradient)):
         if type(solver) is local:
             return shared(**{field.name: getattr(solver, field.name) for field in fields(solver)})
-    if callable(getattr(solver, "ascend", None)):
+    if isinstance(solver, DualSolver):
         return CoCoA(solver)
     raise DataError(
         f"{type(solver).__name__} cannot be distributed: use 'sdm', 'bcfw', 'n-slack', 'one-slack' "

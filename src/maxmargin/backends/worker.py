@@ -215,7 +215,7 @@ class Worker:
             loss=sets.dual_loss(task, state),
             planes=self.solver.planes(state),
             finished=state.finished,
-            complete=getattr(state, "complete", True),
+            complete=state.complete,
             settled=self.settled,
         )
 

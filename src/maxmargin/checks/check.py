@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..engine.python import as_kernel_problem
 from ..engine.shard import Shard
 from ..errors import DataError, ProblemError
-from ..problem import MARGIN, MODES, PREDICT, SLACK, KernelProblem, Pack, as_kernel_problem
+from ..problem import MARGIN, MODES, PREDICT, SLACK, KernelProblem, Pack
 from ..training import check_examples, random
 from .probing import (
     CALLS,

@@ -11,10 +11,9 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from ..structures.cfg import options as cfg_app
-from ..structures.chain import options as chain_app
-from . import svm_struct, train_app
-from .arguments import CHAINS, Data, Json, Model
+from ..svm_struct import programs
+from . import train
+from .arguments import Data, Json, Model
 from .guard import GuardedGroup
 
 app = typer.Typer(
@@ -67,7 +66,7 @@ def demo(
     run(out, report)
 
 
-train_app.register(app)
+app.add_typer(train.make_app(), name="train")
 
 
 @app.command()
@@ -79,13 +78,11 @@ def predict(
     ] = "-",
     scores: Annotated[
         bool,
-        typer.Option(
-            "--scores", help="Add the score of each class (one score for two); not for chains."
-        ),
+        typer.Option("--scores", help="Add the score of each class (one score for two)."),
     ] = False,
     unlabelled: Annotated[
         bool,
-        typer.Option("--no-labels", rich_help_panel=CHAINS, help="No column of DATA holds labels."),
+        typer.Option("--no-labels", help="For chains: no column of DATA holds labels."),
     ] = False,
     m_best: Annotated[
         int | None,
@@ -101,8 +98,12 @@ def predict(
             "that of an output before.",
         ),
     ] = None,
-    draw: cfg_app.DrawOption = False,
-    svg: cfg_app.SvgOption = None,
+    draw: Annotated[
+        bool, typer.Option("--draw", help="For parsers: draw the trees on standard output.")
+    ] = False,
+    svg: Annotated[
+        Path | None, typer.Option("--svg", help="For parsers: draw the trees into this .svg file.")
+    ] = None,
 ) -> None:
     """Predict one label a line, in the order of DATA.
 
@@ -120,18 +121,17 @@ def predict(
     its lines with the labels of this rank, and a blank line. For a parser a line is a score and a
     tree, and a blank line ends each sentence.
     """
-    from .commands import predict_labels, predict_several
+    from ..structures.files import Wish
+    from .commands import predict as write_predictions
 
-    if m_best is None:
-        if diversity is not None:
-            raise typer.BadParameter("is for --m-best", param_hint="--diversity")
-        predict_labels(model, data, out, scores, unlabelled, draw, svg)
-        return
-    if scores:
+    if m_best is None and diversity is not None:
+        raise typer.BadParameter("is for --m-best", param_hint="--diversity")
+    if m_best is not None and scores:
         raise typer.BadParameter("--m-best writes scores anyway", param_hint="--scores")
-    if draw or svg is not None:
+    if m_best is not None and (draw or svg is not None):
         raise typer.BadParameter("draws the best tree: no --m-best", param_hint="--draw/--svg")
-    predict_several(model, data, out, unlabelled, m_best, diversity)
+    wish = Wish(scores, unlabelled, draw, svg)
+    write_predictions(model, data, out, wish, m_best, diversity)
 
 
 @app.command()
@@ -165,7 +165,38 @@ def info(model: Model, as_json: Json = False) -> None:
     show_model(model, as_json)
 
 
-chain_app.register(app)
+@app.command()
+def explain(
+    model: Model,
+    n: Annotated[int, typer.Option("-n", min=1, help="Weights of each sign.")] = 10,
+    as_json: Json = False,
+) -> None:
+    """Show the largest weights of each label, by the names of their features.
+
+    Features without names are numbered as in the files, from 1 on.
+    """
+    from .commands import explain_model
+
+    explain_model(model, n, as_json)
+
+
+@app.command()
+def suspects(
+    model: Model,
+    data: Annotated[
+        str, typer.Argument(metavar="DATA", help="Sequences with labels; - is standard input.")
+    ],
+    n: Annotated[int, typer.Option("-n", min=1, help="How many sequences.")] = 20,
+    as_json: Json = False,
+) -> None:
+    """Show the sequences whose labels disagree most with the model: where to look for mistakes.
+
+    The slack of a sequence is what it adds to the training loss. The labels of the file are shown
+    next to those that the model prefers most, given what each error costs.
+    """
+    from .commands import show_suspects
+
+    show_suspects(model, data, n, as_json)
 
 
 @app.command()
@@ -216,7 +247,7 @@ def bench(
         raise typer.Exit(code)
 
 
-svm_struct.register(app)
+programs.register(app)
 
 
 def main() -> None:

@@ -6,15 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import MaxMarginError
-from ..estimators import CFGSVC
-from ..io import read_examples
-from ..report.fitted import SUSPECTS, describe, find_suspects, outcome, sequence_outcome
+from ..report.fitted import SUSPECTS, describe
 from ..report.page import check_page
-from ..report.results import Outcome
 from ..report.training import write_report
-from ..structures.chain.command import evaluate_chain
-from ..structures.chain.files import Tagged, token_lines
-from .evaluation import Evaluation
 from .guard import check_output
 
 #: Weights of each sign that are shown for a label.
@@ -39,41 +33,26 @@ def check_report(report: Path | None, test: str | None, data: str, others: list[
 
 
 def report_training(
-    report: Path, estimator: Any, data: Any, size: str, test: str | None, command: str
+    report: Path, estimator: Any, examples: Any, test: str | None, command: str
 ) -> None:
-    """Write the report; ``data`` are ``Tagged`` sequences, ``Examples`` or trees."""
-    if isinstance(estimator, CFGSVC):
-        run = describe(estimator, size, [], None, _WEIGHTS)
-        write_report(report, run.with_settings({"data": command}))
-        return
-    chain = isinstance(data, Tagged)
-    X, Y = (data.X, data.Y) if chain else (data.X, data.y)
-    outcomes = [outcome(estimator, "training data", X, Y)]
+    """Write the report of an estimator that was trained on ``examples`` of a file."""
+    structure = estimator.structure
+    show = structure.show
+    number_features(estimator)
+    outcomes = [show.outcome(estimator, "training data", examples.X, examples.Y)]
     if test is not None:
-        outcomes.append(_test_outcome(estimator, test, chain))
-    suspects = find_suspects(estimator, X, Y, SUSPECTS)
-    if chain:
-        _locate(suspects or [], data)
-    elif getattr(estimator, "feature_names_", None) is None:
-        # Files count features from 1 on.
-        estimator.feature_names_ = [f"feature {j + 1}" for j in range(estimator.n_features_in_)]
+        more = structure.files.read_labelled(test, estimator)
+        name = f"test data ({Path(test).name})"
+        outcomes.append(show.outcome(estimator, name, more.X, more.Y))
+    suspects = show.suspects(estimator, examples.X, examples.Y, SUSPECTS)
+    show.locate(suspects or [], examples)
     shown = [found for found in outcomes if found is not None]
-    run = describe(estimator, size, shown, suspects, _WEIGHTS)
+    run = describe(estimator, examples.size, shown, suspects, _WEIGHTS)
     write_report(report, run.with_settings({"data": command}))
 
 
-def _test_outcome(estimator: Any, test: str, chain: bool) -> Outcome:
-    name = f"test data ({Path(test).name})"
-    if chain:
-        return sequence_outcome(evaluate_chain(estimator, test), name)
-    examples = read_examples(test, estimator.n_features_in_, drop_unseen=True)
-    found = Evaluation.of(examples.y, estimator.predict(examples.X), estimator.classes_)
-    return Outcome(name, found.classes, found.confusion)
-
-
-def _locate(suspects: list[dict[str, Any]], tagged: Tagged) -> None:
-    """The lines of the file, where it has any."""
-    lines = token_lines(tagged)
-    for suspect in suspects:
-        span = slice(*tagged.X.offsets[suspect["index"] : suspect["index"] + 2])
-        suspect["lines"] = None if lines is None else lines[span].tolist()
+def number_features(estimator: Any) -> None:
+    """Name features without names as files number them, from 1 on."""
+    named = hasattr(estimator, "feature_names_in_") or getattr(estimator, "feature_names_", None)
+    if not named and hasattr(estimator, "n_features_in_"):
+        estimator.feature_names_ = [f"feature {j + 1}" for j in range(estimator.n_features_in_)]

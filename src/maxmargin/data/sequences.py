@@ -79,7 +79,9 @@ class Sequences(Sequence[Any]):
             i, t = self.locate(row)
             raise DataError(
                 f"the weight of token {t} of sequence {i} is {weight[row]}: weights are finite "
-                "and >= 0"
+                "and >= 0",
+                sequence=i,
+                token=t,
             )
         return weight
 
@@ -106,12 +108,15 @@ def stack_sequences(X: Any) -> Sequences:
             parts[i] = np.zeros((0, d or 0))
         elif x.ndim != 2:
             raise DataError(
-                f"sequence {i} has shape {x.shape}: a sequence is a matrix with one row a token"
+                f"sequence {i} has shape {x.shape}: a sequence is a matrix with one row per token",
+                sequence=i,
             )
         elif x.shape[1] != d and x.shape[0]:
-            raise DataError(f"sequence {i} has {x.shape[1]} features, those before it have {d}")
+            raise DataError(
+                f"sequence {i} has {x.shape[1]} features, those before it have {d}", sequence=i
+            )
         if not sp.issparse(x) and x.dtype.kind not in "fiub":
-            raise DataError(f"sequence {i} holds {x.dtype}: features are numbers")
+            raise DataError(f"sequence {i} holds {x.dtype}: features are numbers", sequence=i)
     offsets = offsets_of([x.shape[0] for x in parts])
     parts = [x for x in parts if x.shape[0]] or [np.zeros((0, d or 0))]
     if any(sp.issparse(x) for x in parts):
@@ -128,7 +133,9 @@ def _as_matrix(x: Any, i: int) -> Any:
     try:
         return np.asarray(x)
     except ValueError as error:
-        raise DataError(f"the rows of sequence {i} have different lengths: {error}") from error
+        raise DataError(
+            f"the rows of sequence {i} have different lengths: {error}", sequence=i
+        ) from error
 
 
 def check_finite(X: Sequences) -> None:
@@ -139,5 +146,7 @@ def check_finite(X: Sequences) -> None:
         i, t = X.locate(error.row)
         raise DataError(
             f"feature {error.column} of token {t} of sequence {i} is {error.value}: features must "
-            "be finite"
+            "be finite",
+            sequence=i,
+            token=t,
         ) from None

@@ -71,7 +71,8 @@ def _split_tag(label: Any, scheme: str) -> tuple[str, str]:
             return prefix, kind
     raise DataError(
         f"the label {label!r} is no tag of {scheme.upper()}: with transitions={scheme!r} labels "
-        f"are 'O' or one of {', '.join(_PREFIXES[scheme])} with a type, as in 'B-NP'"
+        f"are 'O' or one of {', '.join(_PREFIXES[scheme])} with a type, as in 'B-NP'",
+        label=label,
     )
 
 
@@ -131,7 +132,9 @@ def check_gold(allowed: np.ndarray, X: Sequences, codes: np.ndarray, classes: np
         a, b = names[codes[bad[0] - 1]], names[codes[bad[0]]]
         raise DataError(
             f"the true labels of sequence {i} go from {a!r} to {b!r} at token {t}, which "
-            "transitions forbids: mend the labels, or allow it"
+            "transitions forbids: correct the labels, or allow it",
+            sequence=i,
+            token=t,
         )
     for row, tokens, what in ((K, starts, "begin"), (K + 1, ends, "end")):
         bad = tokens[~allowed[row, codes[tokens]]]
@@ -139,7 +142,9 @@ def check_gold(allowed: np.ndarray, X: Sequences, codes: np.ndarray, classes: np
             i, _ = X.locate(bad[0])
             raise DataError(
                 f"the true labels of sequence {i} {what} with {names[codes[bad[0]]]!r}, which "
-                "transitions forbids: mend the labels, or allow it"
+                "transitions forbids: correct the labels, or allow it",
+                sequence=i,
+                token=0 if what == "begin" else -1,
             )
 
 

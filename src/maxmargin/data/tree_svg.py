@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
 from rich.cells import cell_len
 
-from ..saving.atomic import write_lines_atomic
 from .tree_text import Place, lay_out, wrong_brackets
 from .trees import as_tree
 
@@ -73,11 +71,6 @@ def draw_many(items: Iterable[tuple[str, Any, Any]]) -> str:
     box = f'viewBox="0 0 {width + 2 * _MARGIN:.0f} {top + _MARGIN:.0f}"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" class="mm-tree" {size} {box}>'
     return "\n".join([head, f"<style>{_STYLE}</style>", *parts, "</svg>"])
-
-
-def write_svg(path: str | Path, items: Iterable[tuple[str, Any, Any]]) -> None:
-    """Write the picture of `draw_many` to a file, completely or not at all."""
-    write_lines_atomic(path, [draw_many(items)])
 
 
 def _draw(note: str, tree: Any, truth: Any, top: float) -> tuple[list[str], float, float]:

@@ -12,7 +12,8 @@ from sklearn.svm import LinearSVC
 
 from ..data.datasets import make_codes, make_trees
 from ..data.trees import Tree
-from ..estimators import CFGSVC, ChainSVC
+from ..structures.cfg.estimator import CFGSVC
+from ..structures.chain.estimator import ChainSVC
 
 #: Weight of the losses of all structural models here.
 C = 0.1

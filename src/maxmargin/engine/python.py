@@ -263,3 +263,27 @@ class PythonProblem(KernelProblem):
     def unpack(self, pack: Pack, labels: np.ndarray) -> list[Any]:
         """A list of outputs."""
         return list(labels)
+
+
+def as_kernel_problem(problem: Any) -> KernelProblem:
+    """The problem as the solvers see it: Python problems are wrapped, kernel problems stay."""
+    if isinstance(problem, KernelProblem):
+        return problem
+    missing = [name for name in ("features", "loss", "decode") if _unwritten(problem, name)]
+    if missing or isinstance(problem, type):
+        what = (
+            "a class, not an instance"
+            if isinstance(problem, type)
+            else "without " + ", ".join(missing)
+        )
+        raise ProblemError(
+            f"{problem!r} is {what}: a problem is an object with the methods features(x, y), "
+            "loss(y_true, y) and decode(x, w, y_true=None, rescaling='margin')"
+        )
+    return PythonProblem(problem)
+
+
+def _unwritten(problem: Any, name: str) -> bool:
+    """Whether a method is absent, or only the base class's reminder to write it."""
+    method = getattr(problem, name, None)
+    return not callable(method) or getattr(method, "__func__", None) is getattr(Problem, name)

@@ -18,6 +18,7 @@ from ..problem import PREDICT, KernelProblem, Pack
 from .arrays import Block, Duals, Rule, Visits
 from .bind import Loops, bind
 from .blocks import ascend_in_blocks, block_size
+from .fingerprint import fingerprint
 from .passes import Cache
 from .shard_arrays import ShardArrays
 from .threads import Chunks, Threads, fixed_pieces, n_threads, split_by_effort
@@ -49,6 +50,9 @@ class Shard(ShardArrays):
         The bound loops; found from the problem's kernels by default.
     """
 
+    #: Whether weights are scores of a kernel (``kernels.scores.ScoreShard``).
+    for_kernels = False
+
     def __init__(
         self, problem: KernelProblem, pack: Pack, n_jobs: int = 1, loops: Loops | None = None
     ):
@@ -71,8 +75,6 @@ class Shard(ShardArrays):
 
     def fingerprint(self) -> str:
         """A hash of the problem and its packed examples: other data have another one."""
-        from ..saving.checkpoint import fingerprint
-
         kind = type(self.problem).__name__
         return fingerprint(kind, *(v for k, v in self.pack._asdict().items() if k != "work"))
 

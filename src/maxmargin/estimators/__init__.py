@@ -1,12 +1,1 @@
-"""Thin scikit-learn shells around ``train``."""
-
-from ..structures.cfg.estimator import CFGSVC
-from ..structures.chain.estimator import ChainSVC
-from ..structures.own.estimator import StructuredSVC
-from .cv import BinarySVCCV, ChainSVCCV, MulticlassSVCCV, PathCV
-from .linear import BinarySVC, MulticlassSVC
-
-__all__ = [
-    "CFGSVC", "BinarySVC", "BinarySVCCV", "ChainSVC", "ChainSVCCV", "MulticlassSVC",
-    "MulticlassSVCCV", "PathCV", "StructuredSVC",
-]  # fmt: skip
+"""What all scikit-learn estimators share; those of a structure are in its folder."""

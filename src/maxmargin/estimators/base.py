@@ -36,8 +36,14 @@ class _SVC(BaseEstimator):
     backend: Any
     verbose: int
 
+    #: The description of the structure that the estimator belongs to.
+    structure: Any
+
     result_: Result
     n_iter_: int
+
+    #: What files the command line trained it on, so that it can read others like them.
+    _data_format: dict[str, Any] | None = None
 
     #: What the last training has left for the next, with ``warm_start`` or ``partial_fit``.
     _memory: Memory | None = None

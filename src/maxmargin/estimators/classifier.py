@@ -206,6 +206,10 @@ class _LinearSVC(ClassifierMixin, _SVC):
     def _problem(self) -> KernelProblem:
         raise NotImplementedError
 
+    def _n_scores(self) -> int:
+        """Scores of a row, and rows of ``coef_``."""
+        return len(self.classes_)
+
     def _encode(self, codes: np.ndarray) -> np.ndarray:
         return codes
 

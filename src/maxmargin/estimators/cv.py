@@ -10,12 +10,10 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
+from ..engine.python import as_kernel_problem
 from ..engine.shard import Shard
 from ..errors import DataError
-from ..problem import as_kernel_problem
-from ..structures.chain.estimator import ChainSVC
 from ..training import check_examples, check_stop
-from .linear import BinarySVC, MulticlassSVC
 from .path import check_Cs, train_path
 
 
@@ -145,24 +143,6 @@ class PathCV(BaseEstimator):
 
     def _score(self, model: Any, X: Any, y: Any) -> float:
         return float(model.score(X, y) if self.scoring is None else self.scoring(model, X, y))
-
-
-class ChainSVCCV(PathCV):
-    """``ChainSVC`` whose C is chosen by cross-validation; see ``PathCV``."""
-
-    default = ChainSVC
-
-
-class MulticlassSVCCV(PathCV):
-    """``MulticlassSVC`` whose C is chosen by cross-validation; see ``PathCV``."""
-
-    default = MulticlassSVC
-
-
-class BinarySVCCV(PathCV):
-    """``BinarySVC`` whose C is chosen by cross-validation; see ``PathCV``."""
-
-    default = BinarySVC
 
 
 def _take(values: Any, chosen: np.ndarray) -> Any:

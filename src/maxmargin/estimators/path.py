@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.python import as_kernel_problem
 from ..engine.shard import Shard
 from ..errors import DataError
 from ..objective import check_positive
-from ..problem import as_kernel_problem
 from ..result import Result, Stop
 from ..training import check_examples, check_stop, train_shard
 

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from ..saving.atomic import atomic_file, write_lines_atomic
     from ..saving.container import read_container, write_container
     from ..saving.label_json import labels_from_json, labels_to_json
+    from ..svm_struct.models import load_svm_struct, save_svm_struct
     from .brackets import clean, parse_trees, read_sentences, read_trees, tree_lines, write_trees
     from .conll import conll_lines, read_conll, write_conll
     from .hmm import hmm_lines, read_hmm
     from .svm_struct import StructModel, read_svm_struct, write_svm_struct
-    from .svm_struct_models import load_svm_struct, save_svm_struct
     from .svmlight import Examples, read_examples, read_svmlight
 
 _HOME = {
@@ -28,7 +28,7 @@ _HOME = {
     "hmm_lines": "hmm",
     "labels_from_json": "..saving.label_json",
     "labels_to_json": "..saving.label_json",
-    "load_svm_struct": "svm_struct_models",
+    "load_svm_struct": "..svm_struct.models",
     "parse_trees": "brackets",
     "read_conll": "conll",
     "read_container": "..saving.container",
@@ -38,7 +38,7 @@ _HOME = {
     "read_svm_struct": "svm_struct",
     "read_svmlight": "svmlight",
     "read_trees": "brackets",
-    "save_svm_struct": "svm_struct_models",
+    "save_svm_struct": "..svm_struct.models",
     "tree_lines": "brackets",
     "write_conll": "conll",
     "write_container": "..saving.container",

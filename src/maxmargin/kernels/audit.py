@@ -20,18 +20,6 @@ from .rows import KernelRows
 from .scores import ScoreShard
 
 
-class Audit(NamedTuple):
-    """P(w) and the value D of a feasible dual point: the optimum lies between them."""
-
-    primal: float
-    dual: float
-
-    @property
-    def gap(self) -> float:
-        """P - D."""
-        return self.primal - self.dual
-
-
 class DualPoint(NamedTuple):
     """``coef`` (rows, labels) and ``rest`` of w(alpha), and ``loss = sum weight alpha loss``."""
 

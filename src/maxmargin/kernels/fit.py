@@ -14,11 +14,11 @@ from ..engine.shard import n_threads
 from ..errors import DataError
 from ..objective import check_positive
 from ..problem import MODES, KernelProblem
-from ..result import Result
+from ..result import Audit, Result
 from ..saving.checkpoint import Checkpoint
 from ..training import check_stop, random, train_shard
 from .adapt import find_basis
-from .audit import Audit, exact_dual, exact_primal
+from .audit import exact_dual, exact_primal
 from .basis import Basis, FeatureMap, as_basis, choose_basis, exact_map
 from .functions import Kernel
 from .model import KernelModel
@@ -102,11 +102,11 @@ def train_kernel(
 
 def choose_method(n: int, n_basis: Any, solver: Any) -> tuple[str, Basis | None, Any]:
     """``(method, basis, solver)`` by counts alone, so that runs repeat exactly."""
-    from ..solvers import KERNEL_SOLVERS
+    from ..solvers import solver_names
     from ..solvers.sampled_cuts import SampledCuts
 
     sampled = isinstance(solver, SampledCuts) or (
-        isinstance(solver, str) and solver in KERNEL_SOLVERS
+        isinstance(solver, str) and solver in solver_names(for_kernels=True)
     )
     if sampled:
         if n_basis is not None:

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelFileError
+from ..saving.parts import Arrays, ModelParts
+from .basis import Basis
 from .estimators import get_model, set_model
 from .functions import NAMES, Kernel
 from .model import KernelModel
@@ -14,6 +16,33 @@ from .model import KernelModel
 #: Names of arrays; dense vectors are one array, sparse ones three.
 COEF, REST, SUPPORT, VECTORS = "dual_coef", "rest", "support", "support_vectors"
 DATA, INDICES, INDPTR = (f"{VECTORS}.{part}" for part in ("data", "indices", "indptr"))
+
+
+class KernelParts(ModelParts):
+    """The parts of an estimator that may have a kernel: "kernel" says which, if it has one."""
+
+    parameter_classes = (Basis,)
+
+    def encode(self, estimator: Any, arrays: Arrays) -> dict[str, Any]:
+        """The kernel, its support vectors and coefficients, if there is one."""
+        return {"kernel": encode_kernel(estimator, arrays)} if has_kernel(estimator) else {}
+
+    def weights(self, meta: dict[str, Any], arrays: Arrays) -> np.ndarray:
+        """Weights of features, or coefficients of support vectors."""
+        return arrays[COEF] if "kernel" in meta else self.linear_weights(arrays)
+
+    def linear_weights(self, arrays: Arrays) -> np.ndarray:
+        """The weights of a model without a kernel."""
+        return arrays["coef_"]
+
+    def summary(self, meta: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
+        """The kernel, if there is one."""
+        return {"kernel": kernel_summary(meta["kernel"])} if "kernel" in meta else {}
+
+
+def has_kernel(estimator: Any) -> bool:
+    """Whether a fitted estimator has support vectors in place of weights."""
+    return hasattr(estimator, "dual_coef_")
 
 
 def encode_kernel(estimator: Any, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
@@ -38,8 +67,12 @@ def encode_kernel(estimator: Any, arrays: dict[str, np.ndarray]) -> dict[str, An
     }  # fmt: skip
 
 
-def decode_kernel(estimator: Any, meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> Any:
+def decode_kernel(
+    estimator: Any, meta: dict[str, Any], arrays: Arrays, n_scores: int, n_rest: int = 0
+) -> np.ndarray:
     """Give an estimator its kernel model; returns w.
+
+    Each support vector has ``n_scores`` coefficients; ``n_rest`` weights belong to no kernel.
 
     Raises
     ------
@@ -50,16 +83,11 @@ def decode_kernel(estimator: Any, meta: dict[str, Any], arrays: dict[str, np.nda
     coef, rest = np.asarray(arrays[COEF], np.float64), np.asarray(arrays[REST], np.float64)
     support = np.asarray(arrays[SUPPORT], np.int64)
     d = estimator.n_features_in_
-    K = len(estimator.classes_)
-    labels = 1 if type(estimator).__name__ == "BinarySVC" else K
     vectors = _vectors(kernel, arrays, len(support), d)
-    n_rest = 0
-    if hasattr(estimator, "template"):
-        n_rest = K * K + (2 * K if estimator.start_stop else 0)
-    intercept = getattr(estimator, "intercept_", np.zeros(labels))
-    if coef.shape != (len(support), labels) or rest.shape != (n_rest,):
+    intercept = getattr(estimator, "intercept_", np.zeros(n_scores))
+    if coef.shape != (len(support), n_scores) or rest.shape != (n_rest,):
         raise ValueError(f"coefficients of shape {coef.shape} do not fit the estimator")
-    if intercept.shape != (labels,):
+    if intercept.shape != (n_scores,):
         raise ValueError(f"an intercept of shape {intercept.shape} does not fit the estimator")
     set_model(estimator, KernelModel(kernel, support, vectors, coef, intercept, rest, d))
     return np.concatenate([coef.ravel(), rest])

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from ..data.sequences import Sequences
+from ..engine.fingerprint import fingerprint
 from ..engine.shard import Shard
 from ..engine.vectors import Plane
 from ..problem import KernelProblem, Pack
-from ..saving.checkpoint import fingerprint
 from .columns import Columns
 from .rows import KernelRows
 
@@ -58,6 +58,8 @@ class ScoreShard(Shard):
     emissions : int
         How many of the coordinates are coefficients of rows; the rest are plain weights.
     """
+
+    for_kernels = True
 
     def __init__(self, problem: KernelProblem, pack: Pack, rows: KernelRows, n_jobs: int = 1):
         super().__init__(problem, pack, n_jobs)

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.fingerprint import fingerprint
 from ..engine.shard import Shard
 from ..problem import MODES, KernelProblem
 from ..result import Result
-from ..saving.checkpoint import Checkpoint, fingerprint
+from ..saving.checkpoint import Checkpoint
 from ..training import train_shard
 from .audit import DualPoint, dual_point
 from .rows import KernelRows

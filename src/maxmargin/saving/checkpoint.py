@@ -8,7 +8,6 @@ nothing in it is ever executed.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import time
@@ -114,8 +113,7 @@ class Saver:
         if self._saved == len(run.history):
             return
         shard = self.task.shard
-        if hasattr(self.solver, "freeze"):  # what workers elsewhere know
-            self.solver.freeze(self.task, run.state)
+        self.solver.freeze(self.task, run.state)
         writer = Writer(shard.pack.truth)
         random = self.task.random.get_state(legacy=False)
         description = {
@@ -168,8 +166,7 @@ class Saver:
             run.history = [_record(row) for row in history.tolist()]
             shard.n_oracle = reader.fill(0, description["n_oracle"])
             check_run(self.task, run)
-            if hasattr(self.solver, "thaw"):
-                self.solver.thaw(self.task, run.state)
+            self.solver.thaw(self.task, run.state)
         except (
             KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError,
             ModelFileError,
@@ -227,34 +224,10 @@ def describe_run(solver: Any, task: Any) -> dict[str, Any]:
 def describe_solver(solver: Any) -> str:
     """Its name and options, as one would write it."""
     if not is_dataclass(solver):
-        return getattr(solver, "name", type(solver).__name__)
-    resources = getattr(solver, "resources", ())  # which do not change what it computes
+        return solver.name
     options = ", ".join(
-        f"{f.name}={getattr(solver, f.name)!r}" for f in fields(solver) if f.name not in resources
+        f"{f.name}={getattr(solver, f.name)!r}"
+        for f in fields(solver)
+        if f.name not in solver.resources
     )
     return f"{type(solver).__name__}({options})"
-
-
-def fingerprint(*values: Any) -> str:
-    """A hash of all arrays, numbers and texts inside; of other objects it sees the type only."""
-    digest = hashlib.blake2b(digest_size=16)
-    for value in values:
-        _hash(digest, value)
-    return digest.hexdigest()
-
-
-def _hash(digest: Any, value: Any) -> None:
-    digest.update(type(value).__name__.encode())
-    if isinstance(value, np.ndarray) and value.dtype != object:
-        digest.update(f"{value.dtype.str}{value.shape}".encode())
-        digest.update(np.ascontiguousarray(value).view(np.uint8).data)
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            _hash(digest, key)
-            _hash(digest, item)
-    elif isinstance(value, list | tuple | np.ndarray):
-        digest.update(str(len(value)).encode())
-        for item in value:
-            _hash(digest, item)
-    elif value is None or isinstance(value, bool | int | float | str | np.generic):
-        digest.update(repr(value).encode())

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from ..errors import ModelFileError
-from ..kernels.basis import Basis
 from ..result import Record, Result, Status
-from ..solvers import SOLVERS, SampledCuts
+from ..solvers import solver_classes
 from .label_json import labels_from_json, labels_to_json
-
-#: Objects that a parameter may be: solvers, and how a basis is chosen.
-SOLVER_CLASSES: dict[str, Any] = {
-    cls.__name__: cls for cls in (*SOLVERS.values(), SampledCuts, Basis)
-}
 
 #: The fields of a result that are single numbers.
 _NUMBERS = (
@@ -24,8 +19,13 @@ _NUMBERS = (
 )  # fmt: skip
 
 
-def encode_parameter(name: str, value: Any, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
-    """A parameter by JSON types, with its array in ``arrays`` if it is one."""
+def encode_parameter(
+    name: str, value: Any, arrays: dict[str, np.ndarray], classes: Iterable[type] = ()
+) -> dict[str, Any]:
+    """A parameter by JSON types, with its array in ``arrays`` if it is one.
+
+    Solvers, and objects of ``classes``, are stored by their class name and options.
+    """
     try:
         if type(value) is np.ndarray and value.ndim != 1:
             arrays[f"parameter.{name}"] = value
@@ -35,7 +35,7 @@ def encode_parameter(name: str, value: Any, arrays: dict[str, np.ndarray]) -> di
             return {"pairs": pairs}
         if type(value) in (set, frozenset):  # such as pairs of labels; in an order that repeats
             return {"set": [labels_to_json(item) for item in sorted(value, key=repr)]}
-        if type(value) in SOLVER_CLASSES.values():
+        if type(value) in _objects(classes).values():
             options = {key: labels_to_json(v) for key, v in vars(value).items()}
             return {"solver": type(value).__name__, "options": options}
         return {"value": labels_to_json(value)}
@@ -46,12 +46,20 @@ def encode_parameter(name: str, value: Any, arrays: dict[str, np.ndarray]) -> di
         ) from error
 
 
-def decode_parameters(meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+def decode_parameters(
+    meta: dict[str, Any], arrays: dict[str, np.ndarray], classes: Iterable[type] = ()
+) -> dict[str, Any]:
     """The parameters that were given to the estimator."""
-    return {name: _decode_parameter(code, arrays) for name, code in meta["parameters"].items()}
+    known = _objects(classes)
+    return {k: _decode_parameter(code, arrays, known) for k, code in meta["parameters"].items()}
 
 
-def _decode_parameter(code: Any, arrays: dict[str, np.ndarray]) -> Any:
+def _objects(classes: Iterable[type]) -> dict[str, Any]:
+    """The classes of objects that a parameter may be, by name."""
+    return {cls.__name__: cls for cls in (*solver_classes(), *classes)}
+
+
+def _decode_parameter(code: Any, arrays: dict[str, np.ndarray], known: dict[str, Any]) -> Any:
     match code:
         case {"array": str(name)}:
             return arrays[name]
@@ -60,11 +68,11 @@ def _decode_parameter(code: Any, arrays: dict[str, np.ndarray]) -> Any:
         case {"set": list(items)}:
             return {labels_from_json(item) for item in items}
         case {"solver": str(name), "options": dict(options)}:
-            if name not in SOLVER_CLASSES:
+            if name not in known:
                 raise ModelFileError(
                     f"uses the solver {name!r}, which this maxmargin does not know"
                 )
-            return SOLVER_CLASSES[name](**{k: labels_from_json(v) for k, v in options.items()})
+            return known[name](**{k: labels_from_json(v) for k, v in options.items()})
         case {"value": value}:
             return labels_from_json(value)
     raise ValueError(f"{code!r} describes no parameter")

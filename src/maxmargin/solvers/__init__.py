@@ -1,49 +1,89 @@
-"""The solvers, one file each, and how they are named."""
+"""The solvers, one file each, and how they are found and chosen.
+
+Every ``base.Solver`` that a file of this folder defines is known by its name; solvers of other
+packages come in by the entry-point group ``maxmargin.solvers``.
+"""
 
 from __future__ import annotations
 
+import warnings
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from pkgutil import iter_modules
 from typing import Any
 
 from ..engine.shard import Shard
 from ..errors import DataError
-from .base import Solver, solve
-from .bcfw import BCFW
-from .n_slack import NSlack
+from .base import Solver, State
+from .dual import DualSolver
+from .loop import solve
 from .one_slack import OneSlack
-from .sampled_cuts import SampledCuts
 from .sdm import SDM
-from .subgradient import Subgradient
 from .task import Task
 
-SOLVERS: dict[str, Any] = {
-    "one-slack": OneSlack,
-    "n-slack": NSlack,
-    "sdm": SDM,
-    "bcfw": BCFW,
-    "subgradient": Subgradient,
-}
+#: The entry-point group of solvers in other packages.
+GROUP = "maxmargin.solvers"
 
-#: Those that work in the space of a kernel.
-KERNEL_SOLVERS: dict[str, Any] = {
-    "sampled-linear": SampledCuts,
-    "sampled-constant": lambda: SampledCuts(kind="constant"),
-}
-
-#: Below so many operations in a pass of the oracle, training is over in an instant with any solver.
+#: "auto" takes one-slack below this number of operations in a pass of the oracle: training is over
+#: in an instant with any solver, and one-slack compiles faster.
 FEW_OPERATIONS = 1e5
 
-#: The same as a number of examples, for problems whose operations nobody has counted.
+#: The same as a number of examples, for problems that do not count their operations.
 FEW_EXAMPLES = 500
+
+
+@cache
+def solver_classes() -> tuple[type[Solver], ...]:
+    """The classes of all solvers; a warning names plug-ins that cannot be imported."""
+    modules = [import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)]
+    found = {
+        cls
+        for module in modules
+        for cls in vars(module).values()
+        if _is_solver(cls) and cls.__module__ == module.__name__
+    }
+    for point in entry_points(group=GROUP):
+        try:
+            cls = point.load()
+        except Exception as error:
+            warnings.warn(
+                f"the solver {point.name!r} cannot be imported: {error!r}; it is skipped",
+                stacklevel=2,
+            )
+            continue
+        if _is_solver(cls):
+            found.add(cls)
+    return tuple(sorted(found, key=lambda cls: cls.name))
+
+
+def _is_solver(cls: Any) -> bool:
+    """Whether it is a solver that users can name."""
+    return isinstance(cls, type) and issubclass(cls, Solver) and bool(cls.name)
+
+
+@cache
+def solver_names(for_kernels: bool | None = None) -> dict[str, tuple[type[Solver], dict[str, Any]]]:
+    """By name: the class and the options that the name stands for.
+
+    With ``for_kernels`` only those that work in the space of a kernel, or only the others.
+    """
+    return {
+        name: (cls, options)
+        for cls in solver_classes()
+        if for_kernels is None or cls.for_kernels == for_kernels
+        for name, options in (cls.variants or {cls.name: {}}).items()
+    }
 
 
 def choose(shard: Shard) -> Solver:
     """What "auto" means: it looks at counts only, so that runs repeat exactly.
 
-    SDM, for it was the fastest on all sets of data that we have tried (``maxmargin bench
-    auto-choice``). Where the data are tiny, one-slack: it compiles in half of the time, and it has
-    no randomness, so that a weight of 2 is exactly an example given twice. It is also taken for
-    problems in plain Python, where every visit of an example is interpreted: with its caches it
-    needs the fewest of them.
+    SDM: it was the fastest on all data sets that we have tried (``maxmargin bench auto-choice``).
+    Where the data are tiny, one-slack: it compiles in half of the time, and it has no randomness,
+    so that a weight of 2 is exactly an example given twice. One-slack is also taken for problems in
+    plain Python, where every visit of an example is interpreted: with its caches it needs the
+    fewest of them.
     """
     if not shard.loops.compiled:
         return OneSlack()
@@ -57,23 +97,25 @@ def get_solver(solver: Any, shard: Shard | None = None) -> Solver:
 
     Without a shard there is nothing to choose by: "auto" is then only known to be a valid name.
     """
-    if solver == "auto":
+    if isinstance(solver, str) and solver == "auto":
         return SDM() if shard is None else choose(shard)
     if isinstance(solver, str):
-        known = SOLVERS | KERNEL_SOLVERS
+        known = solver_names()
         if solver not in known:
             raise DataError(
                 f"solver {solver!r} is not one of 'auto', {', '.join(map(repr, known))}"
             )
-        return known[solver]()
-    if not callable(getattr(solver, "step_once", None)):
+        cls, options = known[solver]
+        return cls(**options)
+    if not isinstance(solver, Solver):
         raise DataError(
-            f"solver is a name or a solver object such as mm.OneSlack(), got {solver!r}"
+            "solver is a name or a solver object such as mm.OneSlack() (classes derive from "
+            f"mm.Solver), got {solver!r}"
         )
     return solver
 
 
 __all__ = [
-    "BCFW", "KERNEL_SOLVERS", "SDM", "SOLVERS", "NSlack", "OneSlack", "SampledCuts", "Solver",
-    "Subgradient", "Task", "get_solver", "solve",
+    "DualSolver", "Solver", "State", "Task", "choose", "get_solver", "solve", "solver_classes",
+    "solver_names",
 ]  # fmt: skip

@@ -1,229 +1,111 @@
-"""The training loop, the only one: stopping, clock, history, callbacks, interruption.
+"""The contract of a solver: four methods that it must have, and hooks that do nothing by default.
 
-A solver is a frozen dataclass of options with a ``name`` and four methods:
+A solver is a frozen dataclass of options in one file of this folder, found by itself, or in another
+package that names it in the entry-point group ``maxmargin.solvers``. It derives from ``Solver``, or
+from ``dual.DualSolver`` if it moves dual variables of single examples. ``subgradient.py`` is the
+shortest to read, ``examples/toy_solver.py`` the smallest possible.
 
-``init(task) -> state``
-    Everything that changes during training lives in the state. A true ``state.finished`` ends
-    training by a rule of the solver's own.
-``step_once(task, state) -> (w, primal, dual)``
-    One iteration. ``w`` is a point whose primal a complete oracle pass has just told, or None
-    (it is copied where it is kept; a Plane, which never changes, is not); ``dual`` is the value of
-    a feasible dual point.
-``planes(state) -> int``
-    The size of its working set.
-``loops(task) -> tuple of str``
-    The loops it calls, by their names in ``bind.Loops``: these are compiled before the clock runs.
-
-One whose steps carry rounding errors along has a fifth, ``exact_dual(task, state) -> float``: the
-dual of its present point from the definition. No gap is small enough before that confirms it.
+Everything that changes during training lives in the state that ``init`` returns: the options never
+change, and a checkpoint saves the state.
 """
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ..engine.vectors import Plane
-from ..objective import gap_target
-from ..result import Callback, Record, Result, Status, Stop
-from ..saving.checkpoint import Checkpoint, Saver
-from .contradiction import check_bounds, check_finite
-from .task import Clock, Task, TimeUp
+from ..result import Status
+from .task import Task
 
-#: So many iterations without any progress at all are rounding errors.
-STALLED_AFTER = 30
+if TYPE_CHECKING:
+    from .warm import Kept
+
+#: A point, its primal value and a lower bound; the point is None if no complete pass told P.
+Step = tuple[Any, float, float]
 
 
-class Solver(Protocol):
-    """What the loop needs of a solver."""
+class State:
+    """What the training loop reads of a solver's state; a state may derive from it."""
 
-    name: str
+    #: Whether a rule of the solver itself ends training now, and how that is reported.
+    finished: bool = False
+    status: Status = Status.OWN_RULE
+
+    #: Whether progress is lost for a while on purpose: the loop then does not call it stalled.
+    recovering: bool = False
+
+    #: Attributes that a checkpoint need not hold, because they follow from the rest.
+    scratch: ClassVar[tuple[str, ...]] = ()
+
+
+class Solver:
+    """A method of training: what the loop in ``loop.py`` calls."""
+
+    #: As users write it: ``solver="sdm"``.
+    name: ClassVar[str] = ""
+
+    #: More names, each with the options that it stands for.
+    variants: ClassVar[dict[str, dict[str, Any]]] = {}
+
+    #: Whether it works in the space of a kernel, on a ``kernels.scores.ScoreShard``.
+    for_kernels: ClassVar[bool] = False
+
+    #: Whether its primal values are estimates: then the last point is returned, not the best one.
+    estimates: ClassVar[bool] = False
+
+    #: Options that change only memory or time, not the iterates: a checkpoint ignores them.
+    resources: ClassVar[tuple[str, ...]] = ()
+
+    # What every solver must have.
 
     def loops(self, task: Task) -> tuple[str, ...]:
-        """The loops it calls."""
-        ...
+        """The compiled passes it calls, by their names in ``engine.bind.Loops``."""
+        raise NotImplementedError
 
     def init(self, task: Task) -> Any:
-        """The state before the first iteration."""
-        ...
+        """The state before the first iteration, at w = 0."""
+        raise NotImplementedError
 
-    def step_once(self, task: Task, state: Any) -> tuple[np.ndarray | None, float, float]:
-        """One iteration: ``(w, primal, dual)``."""
-        ...
+    def step_once(self, task: Task, state: Any) -> Step:
+        """One iteration: ``(w, primal, dual)``.
+
+        ``w`` is a point whose primal value a complete pass of the oracle has just told, or None; it
+        is copied where it is kept. ``dual`` is the value of a feasible dual point, -inf if none is
+        known.
+        """
+        raise NotImplementedError
 
     def planes(self, state: Any) -> int:
         """The size of the working set."""
-        ...
+        raise NotImplementedError
 
+    # Hooks.
 
-class Certificate:
-    """The best primal point and the best dual value seen: the optimum lies between them."""
+    def warm_up(self, task: Task) -> float:
+        """Compile what ``loops`` does not name, before the clock starts; returns the seconds."""
+        return 0.0
 
-    def __init__(self, newest: bool = False) -> None:
-        self.newest = newest
-        self.w: Any = None  # an array, or a Plane
-        self.primal = np.inf
-        self.dual = -np.inf
-        self.idle = 0
+    def restart(self, task: Task, state: Any, C: float) -> Any:
+        """A first state from the last one of a run with another ``C`` on the same examples.
 
-    def update(self, w: np.ndarray | Plane | None, primal: float, dual: float) -> None:
-        """Keep what is better; count the iterations in which nothing was."""
-        check_finite(w, primal, dual)
-        self.idle += 1
-        if w is not None and (primal < self.primal or self.newest):
-            if isinstance(w, Plane):
-                self.w = w
-            else:
-                self.w = np.empty_like(w) if self.w is None else self.w
-                np.copyto(self.w, w)
-            self.primal, self.idle = primal, 0
-        if dual > self.dual:
-            self.dual, self.idle = dual, 0
+        None if nothing of it is of use.
+        """
+        return None
 
-    @property
-    def gap(self) -> float:
-        """P - D of the best points, or 0 where rounding makes that negative."""
-        return max(self.primal - self.dual, 0.0)
+    def extend(self, task: Task, state: Any, kept: Kept, relabel: np.ndarray | None) -> Any:
+        """A first state from the last one of a run on the first of the examples, or None."""
+        return None
 
+    def exact_dual(self, task: Task, state: Any) -> float | None:
+        """The dual value of the present point from its definition, before it certifies anything.
 
-@dataclass
-class Run:
-    """All that changes while a solver trains; what a checkpoint saves."""
+        None if the values of ``step_once`` carry no rounding errors along.
+        """
+        return None
 
-    state: Any
-    clock: Clock
-    best: Certificate = field(default_factory=Certificate)
-    history: list[Record] = field(default_factory=list)
+    def freeze(self, task: Task, state: Any) -> None:
+        """Before a checkpoint: take what is known elsewhere, such as in workers, into the state."""
 
-
-def _nothing() -> None:
-    """The check between chunks before there is a point to return."""
-
-
-def solve(
-    solver: Solver,
-    task: Task,
-    stop: Stop,
-    callbacks: Iterable[Callback] = (),
-    checkpoint: Checkpoint | None = None,
-    start: Any = None,
-) -> Result:
-    """Train until the certificate meets ``tol``, or one of the limits is reached.
-
-    Ctrl-C and the time limit end training at once, between two chunks of examples, and the last
-    certified point is returned. Before the first pass there is none: a time limit waits for it,
-    and Ctrl-C is passed on.
-
-    Parameters
-    ----------
-    solver, task, stop, callbacks
-    checkpoint : Checkpoint, optional
-        Where to save the run, and maybe continue it from.
-    start : state, optional
-        Where to begin: a state of this solver for this task; its own first one by default.
-    """
-    task.shard.check = _nothing  # the limits of an earlier run are over
-    run = Run(
-        solver.init(task) if start is None else start,
-        Clock(stop.max_time),
-        # A solver whose values are estimates says itself which point to keep: its last one.
-        Certificate(newest=getattr(solver, "estimates", False)),
-    )
-    saver = None if checkpoint is None else Saver(checkpoint, solver, task)
-    try:
-        with run.clock.noting_interrupts():
-            if saver is not None and saver.restore(run) and run.best.w is not None:
-                task.shard.check = run.clock.check
-            status = _iterate(solver, task, run, stop, list(callbacks), saver)
-    except TimeUp:
-        status = Status.MAX_TIME
-    except KeyboardInterrupt:
-        if run.best.w is None or threading.current_thread() is not threading.main_thread():
-            raise
-        status = Status.INTERRUPTED
-    best = run.best
-    assert best.w is not None
-    check_finite(best.w, best.primal, best.dual, every=True)
-    return Result(
-        w=best.w.dense(task.shard.pack.dim) if isinstance(best.w, Plane) else best.w,
-        primal=best.primal,
-        dual=best.dual,
-        gap=best.gap,
-        status=status,
-        n_iter=len(run.history),
-        n_oracle=task.shard.n_oracle,
-        time=run.clock.time(),
-        history=run.history,
-        shares=dict(task.shares),
-        state=run.state,
-        solver=solver.name,
-        target=gap_target(stop.tol, task.C, task.n),
-    )
-
-
-def _iterate(
-    solver: Solver,
-    task: Task,
-    run: Run,
-    stop: Stop,
-    callbacks: list[Callback],
-    saver: Saver | None,
-) -> Status:
-    """Iterations until one of the rules ends them; returns which."""
-    clock, best, history = run.clock, run.best, run.history
-    wants_stop = False
-    while (status := _ending(task, run, stop, wants_stop)) is None:
-        # Whatever ends training, there must be a certified point by then.
-        task.last = len(history) + 1 >= stop.max_iter or clock.over()
-        if saver is not None and task.last:  # to be continued as if this were not the last one
-            with clock.pause():
-                saver.save(run)
-        if best.w is not None:
-            task.shard.check = clock.check
-            clock.check()
-        best.update(*solver.step_once(task, run.state))
-        _check(solver, task, run, stop)
-        history.append(_record(len(history) + 1, clock, task, best, solver.planes(run.state)))
-        with clock.pause():
-            wants_stop = any([callback(history[-1], run.state) for callback in callbacks])
-            if saver is not None and not task.last:
-                saver.save_if_due(run)
-    if saver is not None and not task.last:
-        with clock.pause():
-            saver.save(run)
-    return status
-
-
-def _check(solver: Solver, task: Task, run: Run, stop: Stop) -> None:
-    """Believe no P below D, and no small gap before the dual is confirmed by its definition."""
-    best = run.best
-    if best.newest:  # estimates may be on the wrong side of each other
-        return
-    check_bounds(task, best.w, best.primal, best.dual)
-    if best.gap <= gap_target(stop.tol, task.C, task.n) and hasattr(solver, "exact_dual"):
-        best.dual = solver.exact_dual(task, run.state)  # type: ignore[attr-defined]
-        check_bounds(task, best.w, best.primal, best.dual)
-
-
-def _ending(task: Task, run: Run, stop: Stop, wants_stop: bool) -> Status | None:
-    """Which rule ends training now, if one does."""
-    best = run.best
-    if best.gap <= gap_target(stop.tol, task.C, task.n):
-        return Status.CONVERGED
-    if getattr(run.state, "finished", False):
-        return getattr(run.state, "status", Status.OWN_RULE)
-    if best.idle >= STALLED_AFTER and not getattr(run.state, "recovering", False):
-        return Status.STALLED
-    if wants_stop and best.w is not None:
-        return Status.CALLBACK
-    return Status.MAX_ITER if len(run.history) >= stop.max_iter and best.w is not None else None
-
-
-def _record(iteration: int, clock: Clock, task: Task, best: Certificate, planes: int) -> Record:
-    return Record(
-        iteration, clock.time(), task.shard.n_oracle, best.primal, best.dual, best.gap, planes
-    )
+    def thaw(self, task: Task, state: Any) -> None:
+        """After a checkpoint was read into ``state``: give it back."""

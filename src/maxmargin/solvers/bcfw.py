@@ -15,6 +15,7 @@ import numpy as np
 from ..engine.arrays import Rule
 from ..errors import DataError
 from . import working_sets as sets
+from .dual import DualSolver
 from .task import Task
 from .warm import Kept, rescale_duals, take_over
 from .working_sets import Passes, WorkingSets
@@ -24,7 +25,7 @@ REFRESH = 10
 
 
 @dataclass(frozen=True)
-class BCFW:
+class BCFW(DualSolver):
     """Block-coordinate Frank-Wolfe, for every problem and both rescalings.
 
     Parameters
@@ -49,10 +50,6 @@ class BCFW:
             raise DataError(f"inner is a number of passes >= 0, got {self.inner}")
         if self.sampling not in ("permutation", "gap"):
             raise DataError(f"sampling is 'permutation' or 'gap', got {self.sampling!r}")
-
-    def loops(self, task: Task) -> tuple[str, ...]:
-        """The loops it calls."""
-        return ("ascend", "sum")
 
     def init(self, task: Task) -> WorkingSets:
         """alpha is 1 at the truth, w = 0."""
@@ -90,14 +87,6 @@ class BCFW:
                 gap = yield from sets.sweep(task, state, known, Rule(False, whole=True))
                 if gap < 0.1 * state.gap:
                     break
-
-    def exact_dual(self, task: Task, state: WorkingSets) -> float:
-        """D(alpha), with w(alpha) from its definition."""
-        return sets.exact_dual(task, state)
-
-    def planes(self, state: WorkingSets) -> int:
-        """Dual variables that are not zero, those of the truth aside."""
-        return sets.n_planes(state)
 
     def _order(self, task: Task, state: WorkingSets) -> tuple[np.ndarray, bool]:
         """The examples of a pass, and whether these are all."""

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..engine.vectors import Plane
 from ..errors import MaxMarginError
-from ..kernels.scores import ScoreShard
 from .bundle import Cuts
+
+if TYPE_CHECKING:
+    from ..kernels.scores import ScoreShard
 
 
 class Point(NamedTuple):

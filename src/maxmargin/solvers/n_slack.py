@@ -15,6 +15,7 @@ import numpy as np
 from ..engine.arrays import Rule
 from ..errors import DataError
 from . import working_sets as sets
+from .dual import DualSolver
 from .task import Task
 from .warm import Kept, rescale_duals, take_over
 from .working_sets import Passes, WorkingSets
@@ -45,7 +46,7 @@ class NSlackState(WorkingSets):
 
 
 @dataclass(frozen=True)
-class NSlack:
+class NSlack(DualSolver):
     """n-slack cutting planes, for every problem and both rescalings.
 
     Parameters
@@ -65,13 +66,11 @@ class NSlack:
     #: What the state of each shard takes from that of all.
     controls = ("eps", "wake")
 
+    settles = True
+
     def __post_init__(self) -> None:
         if self.batch < 1:
             raise DataError(f"batch is a number of constraints >= 1, got {self.batch}")
-
-    def loops(self, task: Task) -> tuple[str, ...]:
-        """The loops it calls."""
-        return ("ascend", "sum")
 
     def init(self, task: Task) -> NSlackState:
         """Lines 1 and 2: empty working sets."""
@@ -132,14 +131,6 @@ class NSlack:
         """The next level of precision, half of the last one or of the gap."""
         state.eps = max(task.tol / 2, min(state.eps, max(gap, 0.0) / task.N) / 2)
         state.wake = True
-
-    def exact_dual(self, task: Task, state: NSlackState) -> float:
-        """D(alpha), with w(alpha) from its definition."""
-        return sets.exact_dual(task, state)
-
-    def planes(self, state: NSlackState) -> int:
-        """Dual variables that are not zero, those of the truth aside."""
-        return sets.n_planes(state)
 
     def _pass(self, task: Task, state: NSlackState, order: np.ndarray) -> Passes[tuple[int, float]]:
         """Ask for each example; returns the number of new constraints and sum_i weight_i H_i."""

@@ -15,6 +15,7 @@ from ..engine.linalg import go_towards
 from ..errors import DataError
 from ..objective import primal
 from ..outputs.m_best import check_diversity
+from .base import Solver, State
 from .bundle import Bundle, LineSearch
 from .cuts import CutMaker
 from .diverse import COMBINE, DiverseCuts, Options
@@ -29,7 +30,7 @@ QP_PRECISION = 0.01
 
 
 @dataclass
-class OneSlackState:
+class OneSlackState(State):
     """The working set, and the best point seen by a complete pass."""
 
     model: Bundle | LineSearch
@@ -41,7 +42,7 @@ class OneSlackState:
 
 
 @dataclass(frozen=True)
-class OneSlack:
+class OneSlack(Solver):
     """1-slack cutting planes, for every problem and both rescalings.
 
     Parameters

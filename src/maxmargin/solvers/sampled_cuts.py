@@ -17,15 +17,18 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import DataError
-from ..kernels.scores import ScoreShard
 from ..result import Status
+from .base import Solver, State
 from .kernel_bundle import Point, SparseBundle, TableBundle
 from .task import Task
+
+if TYPE_CHECKING:
+    from ..kernels.scores import ScoreShard
 
 #: The QP is solved to this part of the present gap.
 QP_PRECISION = 0.01
@@ -38,7 +41,7 @@ SAMPLE = {"linear": 400, "constant": 1000}
 
 
 @dataclass
-class SampledState:
+class SampledState(State):
     """The working set, the point where the next cut is made, and the centre of the steps."""
 
     model: Any  # a TableBundle or a SparseBundle
@@ -54,13 +57,13 @@ class SampledState:
     tol: float = np.inf  # at which it has finished
 
     @property
-    def status(self) -> Status:
+    def status(self) -> Status:  # type: ignore[override]
         """How training ended, if it has finished."""
         return Status.CONVERGED if self.certified else Status.UNCERTIFIED
 
 
 @dataclass(frozen=True)
-class SampledCuts:
+class SampledCuts(Solver):
     """1-slack cutting planes in the space of a kernel, from samples of the examples.
 
     Parameters
@@ -103,6 +106,8 @@ class SampledCuts:
     dtype: str = "float32"
 
     name = "sampled-cuts"
+    variants = {"sampled-linear": {}, "sampled-constant": {"kind": "constant"}}
+    for_kernels = True
     estimates = True
     resources = ("max_bytes", "cache_bytes")
 
@@ -125,8 +130,8 @@ class SampledCuts:
 
     def init(self, task: Task) -> SampledState:
         """Line 2: an empty working set, w = 0."""
-        shard = task.shard
-        if not isinstance(shard, ScoreShard):
+        shard: ScoreShard = task.shard  # type: ignore[assignment]
+        if not shard.for_kernels:
             raise DataError(
                 "sampled cuts are for kernels: give kernel='rbf' or another, or use "
                 "solver='one-slack'"

@@ -13,6 +13,7 @@ import numpy as np
 from ..engine.arrays import Rule
 from ..errors import DataError
 from . import working_sets as sets
+from .dual import DualSolver
 from .task import Task
 from .warm import Kept, rescale_duals, take_over
 from .working_sets import Passes, WorkingSets
@@ -32,7 +33,7 @@ POWER = 4.0
 
 
 @dataclass(frozen=True)
-class SDM:
+class SDM(DualSolver):
     """Sequential dual method, for every problem and both rescalings.
 
     ``SDM.as_printed()`` is the paper's own setting.
@@ -72,10 +73,6 @@ class SDM:
             raise DataError(f"inner and first are >= 0, got {self.inner} and {self.first}")
         if self.tau is not None and not self.tau >= 0:
             raise DataError(f"tau is a KKT violation >= 0, got {self.tau}")
-
-    def loops(self, task: Task) -> tuple[str, ...]:
-        """The loops it calls."""
-        return ("ascend", "sum")
 
     def init(self, task: Task) -> WorkingSets:
         """Line 2: alpha is 1 at the truth, w = 0."""
@@ -117,14 +114,6 @@ class SDM:
         if state.iterations > self.first and not state.finished:
             with task.share("inner"):
                 yield from self._work_on_known(task, state, violation)
-
-    def exact_dual(self, task: Task, state: WorkingSets) -> float:
-        """D(alpha), with w(alpha) from its definition."""
-        return sets.exact_dual(task, state)
-
-    def planes(self, state: WorkingSets) -> int:
-        """Dual variables that are not zero, those of the truth aside."""
-        return sets.n_planes(state)
 
     def _tau(self, task: Task, state: WorkingSets) -> float:
         if self.tau is not None:

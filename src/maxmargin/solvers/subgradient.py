@@ -15,6 +15,7 @@ import numpy as np
 from ..engine.linalg import blend
 from ..errors import DataError
 from ..objective import dual, primal
+from .base import Solver, State
 from .task import Task
 
 
@@ -48,7 +49,7 @@ class Batches:
 
 
 @dataclass
-class SubgradientState:
+class SubgradientState(State):
     """w after ``t`` steps, its average, and the losses of the planes it is made of."""
 
     w: np.ndarray
@@ -62,7 +63,7 @@ class SubgradientState:
 
 
 @dataclass(frozen=True)
-class Subgradient:
+class Subgradient(Solver):
     """Stochastic subgradient descent, for every problem and both rescalings: a baseline.
 
     Parameters

@@ -65,12 +65,8 @@ class Kept:
         if state is None or solver != self.solver or task.mode != self.mode:
             return None
         if task.shard.n == self.n and task.shard.fingerprint() == self.fingerprint:
-            restart = getattr(solver, "restart", None)
-            return None if restart is None else restart(task, state, self.C)
-        extend = getattr(solver, "extend", None)
-        if extend is None or not self._begins(task, relabel):
-            return None
-        return extend(task, state, self, relabel)
+            return solver.restart(task, state, self.C)
+        return solver.extend(task, state, self, relabel) if self._begins(task, relabel) else None
 
     def _begins(self, task: Task, relabel: np.ndarray | None) -> bool:
         """Whether the examples of the task begin with the old ones, by their true outputs."""

@@ -28,6 +28,7 @@ from ..engine.arrays import (
 )
 from ..errors import ProblemError
 from ..objective import dual, primal
+from .base import State
 from .contradiction import check_oracle
 from .task import Task
 
@@ -64,7 +65,7 @@ def complete(passes: Passes[T]) -> T:
 
 
 @dataclass
-class WorkingSets:
+class WorkingSets(State):
     """Dual variables, w = w(alpha), and the place where its average is computed."""
 
     #: What a checkpoint need not hold.
@@ -80,8 +81,8 @@ class WorkingSets:
     looks: int = 0
     next_look: int = 3
     gap: float = np.inf
-    finished: bool = False
     settled: bool = True
+    complete: bool = True
     seen: dict[str, float] = field(default_factory=dict)
 
 
@@ -218,11 +219,6 @@ def dual_loss(task: Task, state: WorkingSets) -> float:
     """sum_ir weight_i alpha_ir loss_ir."""
     weight = task.shard.pack.weight
     return float(weight @ (state.duals.alpha * state.duals.loss).sum(axis=1))
-
-
-def n_planes(state: WorkingSets) -> int:
-    """Dual variables that are not zero, those of the truth aside."""
-    return int((state.duals.alpha[:, 1:] > 0).sum())
 
 
 def recompute_w(task: Task, state: WorkingSets) -> None:

@@ -9,6 +9,7 @@ from numba import njit
 
 from ...engine.checked import check_codes
 from ...engine.linalg import Rows, add_rows, pack_rows, read_only, row_dot, row_write
+from ...errors import DataError
 from ...problem import PREDICT, KernelProblem, Kernels, Pack
 
 
@@ -94,6 +95,12 @@ class Binary(KernelProblem):
 
     def __init__(self, bias: float = 0.0):
         self.bias = float(bias)
+
+    def encode_classes(self, n_classes: int) -> np.ndarray:
+        """-1 and 1."""
+        if n_classes != 2:
+            raise DataError(f"there are {n_classes} different labels, not two")
+        return np.array([-1, 1])
 
     def pack(self, X: Any, Y: Any = None, sample_weight: np.ndarray | None = None) -> Pack:
         """Pack the rows of X (n, d) with labels Y (n,) in {-1, 1}."""

@@ -14,6 +14,7 @@ from ...estimators.base import _SVC
 from ...metrics.brackets import bracket_f1
 from ...outputs.m_best import predict_m_best
 from ...training import check_examples
+from . import STRUCTURE
 from .input import read_examples
 from .problem import CFG
 
@@ -98,6 +99,7 @@ class CFGSVC(_SVC):
     (S (NP (D the) (N cat)) (VP (V barks)))
     """
 
+    structure = STRUCTURE
     loss: str
     features: str
     input: str
@@ -108,9 +110,6 @@ class CFGSVC(_SVC):
 
     coef_: np.ndarray
     _nltk: bool = False
-
-    #: What files the command line trained it on, so that it can read others like them.
-    _data_format: dict[str, Any] | None = None
 
     def __init__(
         self,

@@ -12,10 +12,33 @@ from typing import Any
 import numpy as np
 
 from ...features import Vocabulary
-from ..chain.model import decode_names, decode_weights, encode_names, encode_weights
+from ...saving.parts import Arrays, ModelParts
+from ...saving.sparse import WEIGHTS, decode_names, decode_weights, encode_names, encode_weights
 from .binary_rules import Part, Phrase, Symbol, Tag
 from .grammar import Grammar
 from .lexicon import Lexicon
+
+
+class CFGParts(ModelParts):
+    """The parts of a ``CFGSVC``."""
+
+    counts_nonzeros = True
+
+    def encode(self, estimator: Any, arrays: Arrays) -> dict[str, Any]:
+        """Grammar, lexicon and weights."""
+        return {"cfg": encode_cfg(estimator, arrays)}
+
+    def decode(self, estimator: Any, meta: dict[str, Any], arrays: Arrays) -> np.ndarray:
+        """Give the estimator its grammar, lexicon and weights; returns w."""
+        return decode_cfg(estimator, meta["cfg"], arrays)
+
+    def weights(self, meta: dict[str, Any], arrays: Arrays) -> np.ndarray:
+        """Those that are not zero, and some zeros."""
+        return arrays[WEIGHTS]
+
+    def summary(self, meta: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
+        """The size of the grammar."""
+        return {"cfg": cfg_summary(meta["cfg"], arrays)}
 
 
 def encode_cfg(estimator: Any, arrays: dict[str, np.ndarray]) -> dict[str, Any]:

@@ -1,19 +1,26 @@
-"""The options of parsers.
+"""The options of ``maxmargin train cfg``.
 
-Nothing heavy is imported here: ``maxmargin --help`` must answer at once.
+Nothing heavy is imported here: ``maxmargin train cfg --help`` must answer at once.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import typer
 
-from ..chain.options import Loss
+from ..options import Rescaling, TrainOptions
 
-PARSERS = "Options for parsers (cfg)"
+PARSERS = "Options for parsers"
+
+
+class Loss(StrEnum):
+    """What an error in a tree costs."""
+
+    bracket = "bracket"
+    zero_one = "zero-one"
 
 
 class Features(StrEnum):
@@ -31,79 +38,64 @@ class Input(StrEnum):
     tagged = "tagged"
 
 
-FeaturesOption = Annotated[
-    Features | None,
-    typer.Option(
-        rich_help_panel=PARSERS,
-        show_default="rich",
-        help="Weights of rules alone, or of words at the ends of constituents and more as well.",
-    ),
-]
-InputOption = Annotated[
-    Input | None,
-    typer.Option(
-        "--input",
-        rich_help_panel=PARSERS,
-        show_default="words",
-        help="What sentences to be parsed are made of: words, tags or both (word/TAG).",
-    ),
-]
-FunctionsOption = Annotated[
-    bool,
-    typer.Option(
-        "--functions",
-        rich_help_panel=PARSERS,
-        help="Keep function tags such as -SBJ in labels, and predict them.",
-    ),
-]
-HorizontalOption = Annotated[
-    int | None,
-    typer.Option(
-        rich_help_panel=PARSERS,
-        min=0,
-        show_default="all",
-        help="How many of the children to come a rule remembers; with 2, say, rules that no "
-        "training tree has can be put together.",
-    ),
-]
-DrawOption = Annotated[
-    bool,
-    typer.Option("--draw", rich_help_panel=PARSERS, help="Draw the trees on standard output."),
-]
-SvgOption = Annotated[
-    Path | None,
-    typer.Option("--svg", rich_help_panel=PARSERS, help="Draw the trees into this .svg file."),
-]
+@dataclass(frozen=True)
+class CFGOptions(TrainOptions):
+    """Options for parsers."""
 
+    C: Annotated[float, typer.Option("--C", "-C", help="Weight of the sum of losses.")] = 0.1
+    loss: Annotated[
+        Loss,
+        typer.Option(
+            rich_help_panel=PARSERS,
+            help="Count wrong constituents (bracket), or trees with any error (zero-one).",
+        ),
+    ] = Loss.bracket
+    features: Annotated[
+        Features,
+        typer.Option(
+            rich_help_panel=PARSERS,
+            help="Weights of rules alone, or also of words at the ends of constituents and more.",
+        ),
+    ] = Features.rich
+    input: Annotated[
+        Input,
+        typer.Option(
+            rich_help_panel=PARSERS,
+            help="What sentences to be parsed are made of: words, tags or both (word/TAG).",
+        ),
+    ] = Input.words
+    functions: Annotated[
+        bool,
+        typer.Option(
+            "--functions",
+            rich_help_panel=PARSERS,
+            help="Keep function tags such as -SBJ in labels, and predict them.",
+        ),
+    ] = False
+    horizontal: Annotated[
+        int | None,
+        typer.Option(
+            rich_help_panel=PARSERS,
+            min=0,
+            show_default="all",
+            help="How many of the following children a rule remembers; with 2, for example, rules "
+            "that no training tree has can be put together.",
+        ),
+    ] = None
 
-class TreeOptions(NamedTuple):
-    """The options that only parsers have, as they were given."""
-
-    features: Features | None
-    input: Input | None
-    functions: bool
-    horizontal: int | None
-
-    def given(self) -> dict[str, Any]:
-        """By their names; None for those that were not given."""
-        return {
-            "--features": self.features,
-            "--input": self.input,
-            "--functions": self.functions or None,
-            "--horizontal": self.horizontal,
-        }
-
-    def parameters(
-        self, C: float | None, loss: Loss | None
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The parameters of a parser, and how to read the data."""
-        if loss is Loss.hamming:
-            raise typer.BadParameter("trees have bracket or zero-one", param_hint="--loss")
-        own = {
-            "C": 0.1 if C is None else C,
-            "loss": (loss or Loss.bracket).value,
-            "features": (self.features or Features.rich).value,
-            "input": (self.input or Input.words).value,
+    def parameters(self) -> dict[str, Any]:
+        """The parameters of a ``CFGSVC``."""
+        return super().parameters() | {
+            "loss": self.loss.value, "features": self.features.value, "input": self.input.value,
             "horizontal": self.horizontal,
-        }
-        return own, {"functions": self.functions}
+        }  # fmt: skip
+
+    def check(self) -> None:
+        """Refuse what can be refused before the data are read."""
+        from ...errors import MaxMarginError
+
+        super().check()
+        if self.rescaling is Rescaling.slack and self.loss is Loss.bracket:
+            raise MaxMarginError(
+                "--rescaling slack has no oracle for the bracket loss: use --loss zero-one"
+            )

@@ -2,24 +2,106 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from rich.text import Text
 
-from ...cli.show import Console
+from ...data.tree_svg import draw_many
 from ...data.tree_text import draw_text
+from ...errors import MaxMarginError
 from ...metrics import BracketEvaluation
+from ...report.console import Console
+from ...saving.atomic import write_lines_atomic
+from ..show import Row, Show
 
-if TYPE_CHECKING:
-    from .command import Parsed
-
-#: So many trees with most errors are drawn.
+#: This number of trees with the most errors is drawn.
 _WORST = 10
 
-#: So many labels have a line in the table.
+#: This number of labels has a line in the table.
 _LABELS = 20
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """True trees, predicted ones and what they agree in."""
+
+    truth: list[Any]
+    found: list[Any]
+    evaluation: BracketEvaluation
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything that was counted."""
+        return self.evaluation.to_dict()
+
+    def print(self) -> None:
+        """evalb's summary."""
+        print_bracket_evaluation(self.evaluation)
+
+    def plot(self, path: Path) -> None:
+        """Draw the trees with the most errors."""
+        draw_worst(self, path)
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The rules with the largest and with the smallest weights."""
+
+    content: dict[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        """For programs."""
+        return self.content
+
+    def __str__(self) -> str:
+        lines = []
+        for title, rules in self.content.items():
+            lines.append(f"rules with the {title} weights")
+            lines += [f"{rule['weight']:10.4f}  {rule['rule']}" for rule in rules]
+        return "\n".join(lines)
+
+
+class CFGShow(Show):
+    """Parse trees."""
+
+    def describe(self, estimator: Any) -> str:
+        """The size of the grammar."""
+        grammar = estimator.grammar_
+        return (
+            f"{len(grammar.features):,} rules, {len(grammar.labels):,} labels, "
+            f"{len(grammar.tags):,} tags, {len(estimator.coef_):,} features"
+        )
+
+    def info(self, content: dict[str, Any]) -> list[Row]:
+        """Labels, tags and the size of the grammar."""
+        return cfg_rows(content)
+
+    def evaluate(self, estimator: Any, examples: Any) -> Parsed:
+        """Constituents as evalb counts them."""
+        found = estimator.predict(examples.X)
+        return Parsed(examples.Y, found, BracketEvaluation.of(examples.Y, found))
+
+    def check_plot(self, path: Path) -> None:
+        """Trees are drawn as SVG."""
+        check_svg(path)
+
+    def explain(self, estimator: Any, n: int) -> Rules:
+        """The rules with the largest and with the smallest weights."""
+        return Rules(explain_cfg(estimator, n))
+
+
+def write_svg(path: Path, items: Iterable[tuple[str, Any, Any]]) -> None:
+    """Draw trees into a file, completely or not at all; see ``data.tree_svg.draw_many``."""
+    write_lines_atomic(path, [draw_many(items)])
+
+
+def check_svg(path: Path) -> None:
+    """Refuse a picture of trees in another format."""
+    if path.suffix.lower() != ".svg":
+        raise MaxMarginError(f"{path}: trees are drawn as SVG: name a file that ends in .svg")
 
 
 def draw_trees(trees: list[Any]) -> None:
@@ -51,8 +133,6 @@ def print_bracket_evaluation(evaluation: BracketEvaluation) -> None:
 
 def draw_worst(parsed: Parsed, path: Path) -> None:
     """The trees with most wrong and missing brackets, each above its true tree."""
-    from ...data.tree_svg import write_svg
-
     correct, found, support = parsed.evaluation.trees[:, :3].T
     errors = found + support - 2 * correct
     worst = [i for i in np.argsort(-errors, kind="stable")[:_WORST].tolist() if errors[i]]
@@ -64,17 +144,8 @@ def draw_worst(parsed: Parsed, path: Path) -> None:
     write_svg(path, items)
 
 
-def describe(estimator: Any) -> str:
-    """The size of a parser, for the end of ``train``."""
-    grammar = estimator.grammar_
-    return (
-        f"{len(grammar.features):,} rules, {len(grammar.labels):,} labels, "
-        f"{len(grammar.tags):,} tags, {len(estimator.coef_):,} features"
-    )
-
-
 def cfg_rows(content: dict[str, Any]) -> list[tuple[str, str]]:
-    """What ``info`` says of a parser beside what it says of all models."""
+    """What ``info`` says about a parser in addition to what it says about all models."""
     cfg = content["cfg"]
     data = cfg["data"] or {}
     kept = "with function tags" if data.get("functions") else "without function tags"
@@ -103,14 +174,6 @@ def explain_cfg(estimator: Any, n: int) -> dict[str, Any]:
         ]
 
     return {"largest": listed(order[:n]), "smallest": listed(order[::-1][:n])}
-
-
-def print_rules(content: dict[str, Any]) -> None:
-    """The same for people."""
-    for title, rules in content.items():
-        print(f"rules with the {title} weights")
-        for rule in rules:
-            print(f"{rule['weight']:10.4f}  {rule['rule']}")
 
 
 def _rule(names: tuple[Any, ...]) -> str:

@@ -9,11 +9,13 @@ import numpy as np
 from ...backends.files import FileData, Files
 from ...data.transitions import check_gold
 from ...errors import DataError
+from ...estimators.cv import PathCV
 from ...estimators.weights import weigh_classes
 from ...features import Extractor
 from ...kernels.estimators import fit_kernel, forget_kernel
 from ...kernels.functions import is_linear
 from ...training import check_alone, check_examples
+from . import STRUCTURE
 from .fitted import _ChainModel
 from .tokens import encode_tags, read_tokens, read_weights
 
@@ -95,11 +97,9 @@ class ChainSVC(_ChainModel):
     [['D', 'N', 'V']]
     """
 
+    structure = STRUCTURE
     template: Any
     kernel: Any
-
-    #: What files the command line trained it on, so that it can read others like them.
-    _data_format: dict[str, Any] | None = None
 
     def __init__(
         self,
@@ -202,3 +202,9 @@ class ChainSVC(_ChainModel):
             k = int(np.flatnonzero(bad)[0])
             raise DataError(f"class_weight of {names[k]!r} is {weights[k]}: weights are >= 0")
         return weights
+
+
+class ChainSVCCV(PathCV):
+    """``ChainSVC`` whose C is chosen by cross-validation; see ``PathCV``."""
+
+    default = ChainSVC

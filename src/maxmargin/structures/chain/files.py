@@ -1,217 +1,103 @@
-"""Files of sequences as the commands read them: CoNLL columns, or features as SVM-HMM has them."""
+"""What the command line does with files of sequences."""
 
 from __future__ import annotations
 
-import os
-import re
+import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import Any
 
-import numpy as np
+from ...errors import DataError
+from ...io import conll_lines
+from ...io.sources import display_name
+from ...saving.atomic import write_lines_atomic
+from ..files import DataFiles, Examples, Wish
+from .estimator import ChainSVC
+from .options import ChainOptions
+from .reading import Tagged, located, match_labels, read_new, read_training
 
-from ...errors import DataError, MaxMarginError
-from ...features import Extractor, Rows
-from ...features.coding import cut
-from ...io import read_conll, read_hmm
-from ...io.sources import display_name, line_blocks, open_source
-
-#: How the beginnings of files tell their format.
-_HMM_LINE = re.compile(rb"\S+\s+qid:\d+(\s|$)")
-_SVMLIGHT_LINE = re.compile(rb"\S+(\s+\d+:[-+.\deE]+)+\s*(#.*)?$")
-
-_PEEK = 1 << 16
+#: More different labels than these make one think of the wrong column.
+_MANY_LABELS = 1000
 
 
-@dataclass(frozen=True)
-class Tagged:
-    """Sequences of a file.
+class ChainFiles(DataFiles):
+    """CoNLL columns, or features as SVM-HMM has them."""
 
-    Attributes
-    ----------
-    X : Rows or Sequences
-        The columns without the labels, or the features.
-    Y : list of lists of labels, or None
-    form : dict
-        The format, for CoNLL with the number of columns beside the labels and the labels' place.
-    table : Rows or None
-        All columns of a CoNLL file.
-    data : str
-        The file.
-    """
+    offers = frozenset({"--no-labels"})
 
-    X: Any
-    Y: list[list[Any]] | None
-    form: dict[str, Any]
-    table: Rows | None
-    data: str
+    def read(self, path: str, options: ChainOptions) -> Tagged:
+        """Sequences to train on."""
+        label = -1 if options.label is None else options.label
+        tagged = read_training(path, options.format.value, label)
+        if tagged.form["format"] == "hmm":
+            options.check_for_hmm()
+        _check_labels(tagged)
+        return tagged
 
-    @property
-    def n_tokens(self) -> int:
-        """Number of tokens of all sequences."""
-        return int(self.X.offsets[-1])
+    def estimator(self, examples: Any, options: ChainOptions) -> ChainSVC:
+        """A tagger; columns get the default template."""
+        parameters = options.parameters()
+        if examples.form["format"] == "conll" and parameters["template"] is None:
+            parameters["template"] = "default"
+        return ChainSVC(**parameters)
 
+    def fit(self, estimator: ChainSVC, examples: Any) -> None:
+        """Train; errors in the data name their lines."""
+        with located(examples):
+            super().fit(estimator, examples)
 
-def read_training(data: str, form: str, label: int) -> Tagged:
-    """Sequences with labels to train on.
+    def read_new(self, path: str, estimator: ChainSVC, no_labels: bool = False) -> Tagged:
+        """Sequences for a fitted tagger."""
+        return read_new(path, estimator, no_labels)
 
-    Parameters
-    ----------
-    data : str
-    form : {"auto", "conll", "hmm"}
-    label : int
-        The column of the labels in a CoNLL file.
-    """
-    with open_source(data) as stream:
-        form = _recognise(stream, data) if form == "auto" else form
-        if form == "hmm":
-            X, Y = read_hmm(stream)
-            return Tagged(X, Y, {"format": "hmm"}, None, data)
-        table, _ = read_conll(stream, label=None)
-    n = table.n_columns
-    if n == 1:
-        raise DataError(
-            "has one column only: training needs a label beside each word", display_name(data)
-        )
-    if not -n <= label < n:
-        raise DataError(
-            f"there is no column {label} for the labels: lines have {n} columns, numbered from 0 "
-            f"to {n - 1}, or from -1 (the last) down to {-n}; correct --label",
-            display_name(data),
-        )
-    X, Y = _take_labels(table, label)
-    return Tagged(X, Y, {"format": "conll", "columns": n - 1, "label": label}, table, data)
-
-
-def read_new(data: str, estimator: Any, unlabelled: bool = False) -> Tagged:
-    """Sequences for a fitted ``ChainSVC``; labels are None where the file has none."""
-    reader = estimator._reader
-    if reader is not None and not isinstance(reader, Extractor):
-        raise MaxMarginError(
-            "the model was trained in Python on named features, which no file has: use "
-            "maxmargin.load in Python"
-        )
-    wanted = "hmm" if reader is None else "conll"
-    with open_source(data) as stream:
-        found = _recognise(stream, data, wanted)
-        if found != wanted:
-            shown = {"hmm": "'tag qid:1 3:0.5 ...' lines of SVM-HMM", "conll": "CoNLL columns"}
+    def read_labelled(self, path: str, estimator: ChainSVC) -> Tagged:
+        """Sequences with labels, as the model spells them."""
+        tagged = read_new(path, estimator)
+        if tagged.Y is None:
+            reason = "all tags are 0"
+            if tagged.table is not None:
+                reason = f"its {tagged.table.n_columns} columns are those without the label"
             raise DataError(
-                f"looks like {shown[found]}, but the model was trained on {shown[wanted]}",
-                display_name(data),
+                f"has no labels to compare with: {reason}; 'maxmargin predict' labels it",
+                display_name(path),
             )
-        if wanted == "hmm":
-            X, Y = read_hmm(stream, estimator.n_features_in_, unknown=True)
-            known = not unlabelled and any(map(any, Y))
-            return Tagged(X, Y if known else None, {"format": "hmm"}, None, data)
-        table, _ = read_conll(stream, label=None)
-    assert reader is not None
-    form = estimator._data_format or _guess_columns(table, reader)
-    if unlabelled or table.n_columns == form["columns"]:
-        return Tagged(table, None, form, table, data)
-    if table.n_columns != form["columns"] + 1:
-        raise _wrong_columns(table, form, data)
-    X, Y = _take_labels(table, form["label"])
-    return Tagged(X, Y, form, table, data)
+        return tagged.with_labels(match_labels(tagged.Y, estimator.classes_))
+
+    def predict(self, estimator: ChainSVC, path: str, out: str, wish: Wish) -> None:
+        """Write the columns with the predicted label after them, or one label per line."""
+        tagged = read_new(path, estimator, wish.no_labels)
+        predicted = estimator.predict(tagged.X)
+        if tagged.table is None:
+            write_lines_atomic(out, (str(label) for labels in predicted for label in labels))
+        else:
+            write_lines_atomic(out, conll_lines(tagged.table, predicted))
+
+    def ranked_lines(
+        self, examples: Examples, found: list[list[tuple[Any, float]]]
+    ) -> Iterator[str]:
+        """Each sequence once for each of its outputs, below a line of rank and score."""
+        table = examples.table if isinstance(examples, Tagged) else None
+        rows: Any = [[()] * len(one[0][0]) for one in found] if table is None else table
+        for tokens, outputs in zip(rows, found, strict=True):
+            for rank, (labels, score) in enumerate(outputs):
+                yield f"# {rank} {score}"
+                for token, label in zip(tokens, labels, strict=True):
+                    yield " ".join((*token, str(label)))
+                yield ""
 
 
-def _guess_columns(table: Rows, reader: Extractor) -> dict[str, Any]:
-    """The columns of a model that was not trained on a file: labels come last, if at all."""
-    n = max(reader.template_.n_columns, 1)
-    if table.n_columns > n:
-        n = table.n_columns - 1
-    return {"format": "conll", "columns": n, "label": -1}
-
-
-def _wrong_columns(table: Rows, form: dict[str, Any], data: str) -> DataError:
-    n = form["columns"]
-    return DataError(
-        f"number of columns: {table.n_columns}; the model was trained on {n + 1}, the label in "
-        f"column {form['label'] % (n + 1)} (counted from 0), and reads {n} where there are no "
-        "labels; correct the file",
-        display_name(data),
-    )
-
-
-def _take_labels(table: Rows, label: int) -> tuple[Rows, list[list[str]]]:
-    columns = list(table.columns)
-    labels = columns.pop(label).strings()
-    return Rows(columns, table.offsets), list(cut(labels, table.offsets))
-
-
-def _recognise(stream: Any, data: str, wanted: str | None = None) -> str:
-    """The format, by the first line that says something; nothing is taken from the stream."""
-    lines = (line.strip() for line in stream.peek(_PEEK)[:_PEEK].splitlines())
-    line = next((line for line in lines if line and not line.startswith(b"#")), b"")
-    if _HMM_LINE.match(line):
-        return "hmm"
-    if not _SVMLIGHT_LINE.match(line):
-        return "conll" if line else wanted or "conll"
-    if wanted is None:
-        raise DataError(
-            "looks like svmlight without qid:, which tells where sequences begin: add it, or use "
-            "'maxmargin train multiclass'; with --format conll or hmm it is read as that",
-            display_name(data),
-        )
-    return wanted
-
-
-def token_lines(tagged: Tagged) -> np.ndarray | None:
-    """The line of each token, counted from 1; None where the file cannot be read again."""
-    if not os.path.isfile(tagged.data):
-        return None
-    hmm = tagged.form["format"] == "hmm"
-    with open_source(tagged.data) as stream:
-        return np.fromiter(_numbers(stream, hmm), np.int64)
-
-
-def _numbers(stream: BinaryIO, hmm: bool) -> Iterator[int]:
-    """Numbers of the lines that hold a token."""
-    for first, lines in line_blocks(stream):
-        for number, line in enumerate(lines, first):
-            parts = (line.partition(b"#")[0] if hmm else line).split(None, 1)
-            if parts and (hmm or parts[0] != b"-DOCSTART-"):
-                yield number
-
-
-@contextmanager
-def located(tagged: Tagged) -> Iterator[None]:
-    """Errors that speak of a sequence or a label name the file and the line as well."""
-    try:
-        yield
-    except DataError as error:
-        row = None if error.path is not None else _find_token(str(error), tagged)
-        if row is None:
-            raise
-        lines = token_lines(tagged)
-        line = None if lines is None else int(lines[row])
-        # Whoever looks into a file counts from 1.
-        shown = re.sub(r"\b(sequence|token) (\d+)", _one_more, str(error))
-        raise DataError(shown, display_name(tagged.data), line) from error
-
-
-def _one_more(match: re.Match[str]) -> str:
-    return f"{match[1]} {int(match[2]) + 1}"
-
-
-def _find_token(message: str, tagged: Tagged) -> int | None:
-    """The token that a message speaks of, counted over all sequences."""
+def _check_labels(tagged: Tagged) -> None:
     assert tagged.Y is not None
-    if label := re.match(r"the label (.+) is no tag of", message):
-        flat = (repr(tag) for tags in tagged.Y for tag in tags)
-        return next((row for row, tag in enumerate(flat) if tag == label[1]), None)
-    sequence = re.search(r"\bsequence (\d+)", message)
-    if sequence is None:
-        return None
-    i = int(sequence[1])
-    if " end with " in message:
-        return int(tagged.X.offsets[i + 1]) - 1
-    token = re.search(r"\btoken (\d+)", message)
-    return int(tagged.X.offsets[i]) + (int(token[1]) if token else 0)
-
-
-def match_labels(Y: list[list[Any]], classes: np.ndarray) -> list[list[Any]]:
-    """Labels of a file as the model's; those which training has not seen stay as they are."""
-    known = {str(label): label for label in classes.tolist()}
-    return [[known.get(str(label), label) for label in labels] for labels in Y]
+    labels = {label for labels in tagged.Y for label in labels}
+    where = f"column {tagged.form['label']}" if "label" in tagged.form else "the file"
+    name = display_name(tagged.path)
+    if len(labels) == 1:
+        hint = "; is --label right?" if "label" in tagged.form else ""
+        raise DataError(
+            f"all tokens have the label {labels.pop()!r} in {where}: two are needed{hint}", name
+        )
+    if len(labels) > _MANY_LABELS:
+        warnings.warn(
+            f"{name}: there are {len(labels):,} different labels in {where}, and each has its "
+            "weights; if that is not the column of the labels, give --label",
+            stacklevel=2,
+        )

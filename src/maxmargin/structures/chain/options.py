@@ -1,16 +1,19 @@
-"""The options of chains, and the commands that look into a model.
+"""The options of ``maxmargin train chain``.
 
-Nothing heavy is imported here: ``maxmargin --help`` must answer at once.
+Nothing heavy is imported here: ``maxmargin train chain --help`` must answer at once.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import typer
 
-from ...cli.arguments import CHAINS, Json, Model
+from ..options import KernelOptions
+
+CHAINS = "Options for chains"
 
 
 class Format(StrEnum):
@@ -29,125 +32,90 @@ class Transitions(StrEnum):
 
 
 class Loss(StrEnum):
-    """What an error in a sequence or a tree costs."""
+    """What an error in a sequence costs."""
 
     hamming = "hamming"
-    bracket = "bracket"
     zero_one = "zero-one"
 
 
-FormatOption = Annotated[
-    Format | None,
-    typer.Option(
-        "--format",
-        rich_help_panel=CHAINS,
-        show_default="auto",
-        help="Columns (conll) or numbered features with qid: (hmm); auto looks at DATA.",
-    ),
-]
-TemplateOption = Annotated[
-    str | None,
-    typer.Option(
-        rich_help_panel=CHAINS,
-        show_default="default",
-        help="What makes features of columns: default, chunking, pos or a file.",
-    ),
-]
-LabelOption = Annotated[
-    int | None,
-    typer.Option(
-        rich_help_panel=CHAINS,
-        show_default="-1",
-        help="The column of the labels: 0 is the first, -1 the last.",
-    ),
-]
-TransitionsOption = Annotated[
-    Transitions | None,
-    typer.Option(rich_help_panel=CHAINS, help="Predict only what this scheme of tags allows."),
-]
-StartStopOption = Annotated[
-    bool,
-    typer.Option("--start-stop", rich_help_panel=CHAINS, help="Weights for first and last labels."),
-]
-LossOption = Annotated[
-    Loss | None,
-    typer.Option(
-        rich_help_panel=CHAINS,
-        show_default="hamming; for trees bracket",
-        help="Count wrong labels (hamming), wrong constituents (bracket, for trees), or outputs "
-        "with any error.",
-    ),
-]
+@dataclass(frozen=True)
+class ChainOptions(KernelOptions):
+    """Options for sequences."""
 
+    C: Annotated[float, typer.Option("--C", "-C", help="Weight of the sum of losses.")] = 0.1
+    format: Annotated[
+        Format,
+        typer.Option(
+            rich_help_panel=CHAINS,
+            help="Columns (conll) or numbered features with qid: (hmm); auto looks at DATA.",
+        ),
+    ] = Format.auto
+    template: Annotated[
+        str | None,
+        typer.Option(
+            rich_help_panel=CHAINS,
+            show_default="default",
+            help="What makes features of columns: default, chunking, pos or a file.",
+        ),
+    ] = None
+    label: Annotated[
+        int | None,
+        typer.Option(
+            rich_help_panel=CHAINS,
+            show_default="-1",
+            help="The column of the labels: 0 is the first, -1 the last.",
+        ),
+    ] = None
+    transitions: Annotated[
+        Transitions | None,
+        typer.Option(rich_help_panel=CHAINS, help="Predict only what this scheme of tags allows."),
+    ] = None
+    start_stop: Annotated[
+        bool,
+        typer.Option(
+            "--start-stop", rich_help_panel=CHAINS, help="Weights for first and last labels."
+        ),
+    ] = False
+    loss: Annotated[
+        Loss,
+        typer.Option(
+            rich_help_panel=CHAINS,
+            help="Count wrong labels (hamming), or sequences with any error (zero-one).",
+        ),
+    ] = Loss.hamming
 
-class ChainOptions(NamedTuple):
-    """The options that only chains have, as they were given."""
-
-    form: Format | None
-    template: str | None
-    label: int | None
-    transitions: Transitions | None
-    start_stop: bool
-
-    def given(self) -> dict[str, Any]:
-        """By their names; None for those that were not given."""
-        return {
-            "--format": self.form,
-            "--template": self.template,
-            "--label": self.label,
-            "--transitions": self.transitions,
-            "--start-stop": self.start_stop or None,
-        }
-
-    def parameters(
-        self, C: float | None, loss: Loss | None
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The parameters of a chain, and how to read the data."""
-        if loss is Loss.bracket:
-            raise typer.BadParameter("constituents are for 'train cfg'", param_hint="--loss")
-        own = {
-            "C": 0.1 if C is None else C,
+    def parameters(self) -> dict[str, Any]:
+        """The parameters of a ``ChainSVC``."""
+        return super().parameters() | {
             "template": self.template,
             "transitions": self.transitions and self.transitions.value,
             "start_stop": self.start_stop,
-            "loss": (loss or Loss.hamming).value,
+            "loss": self.loss.value,
         }
-        return own, {"form": (self.form or Format.auto).value, "label": self.label}
 
+    def check(self) -> None:
+        """Refuse what can be refused before the data are read."""
+        from ...errors import MaxMarginError
+        from ...features import Template
 
-def register(app: typer.Typer) -> None:
-    """Add the commands to ``app``."""
-    app.command()(explain)
-    app.command()(suspects)
+        super().check()
+        if self.format is Format.hmm:
+            self.check_for_hmm()
+        if self.template is not None:
+            Template(self.template)
+        if self.class_weight is not None and self.loss is not Loss.hamming:
+            raise MaxMarginError("--class-weight weighs the errors of tokens: use --loss hamming")
 
+    def check_for_hmm(self) -> None:
+        """Refuse options for columns where the file has none."""
+        from ...errors import MaxMarginError
 
-def explain(
-    model: Model,
-    n: Annotated[int, typer.Option("-n", min=1, help="Weights of each sign.")] = 10,
-    as_json: Json = False,
-) -> None:
-    """Show the largest weights of each label, by the names of their features.
-
-    Features without names are numbered as in the files, from 1 on.
-    """
-    from ...cli.commands import explain_model
-
-    explain_model(model, n, as_json)
-
-
-def suspects(
-    model: Model,
-    data: Annotated[
-        str, typer.Argument(metavar="DATA", help="Sequences with labels; - is standard input.")
-    ],
-    n: Annotated[int, typer.Option("-n", min=1, help="How many sequences.")] = 20,
-    as_json: Json = False,
-) -> None:
-    """Show the sequences whose labels disagree most with the model: where to look for mistakes.
-
-    The slack of a sequence is what it adds to the training loss. Shown are the labels of the file
-    beside those that the model prefers most, given what each error costs.
-    """
-    from ...cli.commands import show_suspects
-
-    show_suspects(model, data, n, as_json)
+        if self.template is not None:
+            raise MaxMarginError(
+                "--template makes features of columns, but files of SVM-HMM have their features: "
+                "leave it out"
+            )
+        if self.label is not None:
+            raise MaxMarginError(
+                "--label is a column, and files of SVM-HMM have none: leave it out"
+            )

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from ...data.costs import check_cost
 from ...data.sequences import Sequences, check_finite, stack_sequences
+from ...data.transitions import check_gold
 from ...engine.checked import check_codes
 from ...engine.linalg import add_rows, pack_rows, read_only
 from ...errors import DataError
 from ...problem import MARGIN, PREDICT, KernelProblem, Kernels, Pack
-from ..multiclass.problem import check_cost
 from .functions import HAMMING, ZERO_ONE, ChainData, decode, delta, loss, m_best, margin, score
 
 #: The most floats that counting the errors of a sequence may take (1 GB).
@@ -64,6 +65,10 @@ class Chain(KernelProblem):
         """Length of w for d features."""
         K = self.n_classes
         return d * K + K * K + (2 * K if self.ends else 0)
+
+    def check_truth(self, X: Any, codes: np.ndarray, classes: np.ndarray) -> None:
+        """Refuse labels that the allowed transitions forbid."""
+        check_gold(self.allowed, X, codes, classes)
 
     def pack(self, X: Any, Y: Any = None, sample_weight: np.ndarray | None = None) -> Pack:
         """Pack sequences X of feature rows with class numbers Y, one sequence for each of X."""
@@ -120,7 +125,8 @@ class Chain(KernelProblem):
             raise DataError(
                 f"sequence {i} has {lengths[i]} tokens and up to {most[i]:.0f} errors to count: "
                 f"its oracle would need {8 * size / 2**30:.1f} GB; cut it, use smaller weights, or "
-                "rescaling='margin'"
+                "rescaling='margin'",
+                sequence=i,
             )
         return size
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from rich.table import Table
 from rich.text import Text
 
-from ...cli.show import Console
 from ...features import Template
 from ...metrics import SequenceEvaluation
+from ...report.console import Console, print_json
+from ...report.results import Outcome
+from ..show import Row, Show
+from .reading import Tagged, token_lines
 
 #: So many of the most frequent errors are listed.
 _ERRORS = 8
@@ -19,6 +25,124 @@ _CONTEXT = 1
 
 #: Columns of a token that are shown.
 _COLUMNS = 2
+
+
+@dataclass(frozen=True)
+class ShownSequences:
+    """The evaluation of sequences, for people and for programs."""
+
+    evaluation: SequenceEvaluation
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything that was counted."""
+        return self.evaluation.to_dict()
+
+    def print(self) -> None:
+        """conlleval's lines and the most frequent errors."""
+        print_sequence_evaluation(self.evaluation)
+
+    def plot(self, path: Path) -> None:
+        """Draw which label is taken for which."""
+        self.evaluation.plot(path)
+
+
+class ChainShow(Show):
+    """Sequences of labels."""
+
+    class_word = "labels"
+
+    def describe(self, estimator: Any) -> str:
+        """Numbers of features and labels."""
+        return f"{estimator.n_features_in_:,} features, {len(estimator.classes_):,} labels"
+
+    def info(self, content: dict[str, Any]) -> list[Row]:
+        """Where features come from, and which transitions are allowed."""
+        chain, parameters = content["chain"], content["parameters"]
+        return [
+            ("data", _data(chain)),
+            *([("template", _template(chain, parameters))] if chain["template"] else []),
+            ("transitions", _transitions(parameters)),
+        ]
+
+    def evaluate(self, estimator: Any, examples: Tagged) -> ShownSequences:
+        """Tokens, sequences and entities."""
+        found = estimator.predict(examples.X)
+        return ShownSequences(SequenceEvaluation.of(examples.Y, found, estimator.classes_))
+
+    def outcome(self, estimator: Any, data: str, X: Any, Y: Any) -> Outcome:
+        """Confusion of labels, exact sequences and entities."""
+        found = SequenceEvaluation.of(Y, estimator.predict(X), estimator.classes_)
+        return sequence_outcome(found, data)
+
+    def suspects(self, estimator: Any, X: Any, Y: Any, n: int) -> list[dict[str, Any]]:
+        """The sequences with the largest slack, with their words."""
+        found = estimator.suspects(X, Y, n)
+        for suspect in found:
+            suspect["words"] = _words(X, suspect["index"])
+        return found
+
+    def locate(self, suspects: list[dict[str, Any]], examples: Tagged) -> None:
+        """The lines of the tokens."""
+        lines = token_lines(examples)
+        for suspect in suspects:
+            span = slice(*examples.X.offsets[suspect["index"] : suspect["index"] + 2])
+            suspect["lines"] = None if lines is None else lines[span].tolist()
+
+    def print_suspects(self, estimator: Any, path: str, n: int, as_json: bool) -> None:
+        """The sequences of a file that disagree most with the model."""
+        found = find_suspects(estimator, self.structure.files.read_labelled(path, estimator), n)
+        if as_json:
+            print_json(suspects_json(found))
+        else:
+            print_suspects(found, path)
+
+
+def find_suspects(estimator: Any, tagged: Tagged, n: int) -> list[dict[str, Any]]:
+    """What ``ChainSVC.suspects`` says, with words and lines (None where there are none).
+
+    Sequences with labels that training has not seen are left out, and a warning says how many.
+    """
+    assert tagged.Y is not None
+    known = set(estimator.classes_.tolist())
+    kept = [i for i, labels in enumerate(tagged.Y) if known.issuperset(labels)]
+    if len(kept) < len(tagged.Y):
+        warnings.warn(
+            f"{len(tagged.Y) - len(kept):,} of {len(tagged.Y):,} sequences are left out: they have "
+            "labels that training has not seen",
+            stacklevel=2,
+        )
+    if not kept:
+        return []
+    found = estimator.suspects(tagged.X[kept], [tagged.Y[i] for i in kept], n)
+    lines = token_lines(tagged)
+    for suspect in found:
+        i = suspect["index"] = kept[suspect["index"]]
+        suspect["words"] = None if tagged.table is None else tagged.X[i]
+        span = slice(*tagged.X.offsets[i : i + 2])
+        suspect["lines"] = None if lines is None else lines[span].tolist()
+    return found
+
+
+def sequence_outcome(found: SequenceEvaluation, data: str) -> Outcome:
+    """What an evaluation of sequences tells a report."""
+    more = (
+        f"{found.n_exact:,} of {found.n_sequences:,} sequences are right as a whole "
+        f"({100 * found.sequence_accuracy:.1f} %)."
+    )
+    if found.f1 is not None:
+        more += (
+            f" Entities, as conlleval counts them: precision {100 * (found.precision or 0):.2f}, "
+            f"recall {100 * (found.recall or 0):.2f}, F1 {100 * found.f1:.2f} %."
+        )
+    return Outcome(data, found.labels, found.confusion, "tokens", more)
+
+
+def _words(X: Any, i: int) -> Any:
+    """The tokens of a sequence, if they have words: columns, dicts or lists of names."""
+    first = X[i] if not hasattr(X, "matrix") else None
+    if first is None or hasattr(first, "shape") or not hasattr(first, "__len__"):
+        return None
+    return first
 
 
 def print_sequence_evaluation(evaluation: SequenceEvaluation) -> None:
@@ -91,16 +215,6 @@ def suspects_json(suspects: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [
         {**suspect, "words": suspect["words"] and [list(word) for word in suspect["words"]]}
         for suspect in suspects
-    ]
-
-
-def chain_rows(content: dict[str, Any]) -> list[tuple[str, str]]:
-    """What ``info`` says of a chain beside what it says of all models."""
-    chain, parameters = content["chain"], content["parameters"]
-    return [
-        ("data", _data(chain)),
-        *([("template", _template(chain, parameters))] if chain["template"] else []),
-        ("transitions", _transitions(parameters)),
     ]
 
 

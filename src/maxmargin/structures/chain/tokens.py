@@ -73,12 +73,14 @@ def encode_tags(
         if isinstance(tags, str) or not hasattr(tags, "__len__"):
             raise DataError(
                 f"the labels of sequence {i} are {tags!r}: a list with one label for each of its "
-                f"{length} tokens is needed"
+                f"{length} tokens is needed",
+                sequence=i,
             )
         if len(tags) != length:
             raise DataError(
                 f"sequence {i} has {length} tokens and {len(tags)} labels: one label for each "
-                "token is needed"
+                "token is needed",
+                sequence=i,
             )
     flat = [tag for tags in Y for tag in (tags.tolist() if hasattr(tags, "tolist") else tags)]
     if classes is not None:
@@ -87,7 +89,9 @@ def encode_tags(
         if unknown is not None:
             i, t = tokens.locate(unknown)
             raise DataError(
-                f"label {flat[unknown]!r} of token {t} of sequence {i} did not occur in training"
+                f"label {flat[unknown]!r} of token {t} of sequence {i} did not occur in training",
+                sequence=i,
+                token=t,
             )
         return classes, np.array([number[tag] for tag in flat], np.int16)
     labels = as_label_array(flat)
@@ -113,6 +117,8 @@ def read_weights(token_weight: Any, tokens: Sequences) -> Sequences:
         raise DataError(f"token_weight has {len(token_weight)} sequences, X has {len(tokens)}")
     for i, (weights, length) in enumerate(zip(token_weight, tokens.lengths, strict=True)):
         if len(weights) != length:
-            raise DataError(f"sequence {i} has {length} tokens and {len(weights)} token weights")
+            raise DataError(
+                f"sequence {i} has {length} tokens and {len(weights)} token weights", sequence=i
+            )
     flat = np.concatenate([np.asarray(weights, np.float64) for weights in token_weight])
     return Sequences(tokens.matrix, tokens.offsets, flat)

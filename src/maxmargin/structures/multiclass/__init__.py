@@ -1,1 +1,16 @@
-"""Several classes."""
+"""One of several classes, as Crammer and Singer wrote it."""
+
+from ..base import Structure
+
+STRUCTURE = Structure(
+    __name__,
+    name="multiclass",
+    summary="one of several classes",
+    problem=".problem:Multiclass",
+    estimator=".estimator:MulticlassSVC",
+    exports=("MulticlassSVCCV",),
+    model="maxmargin.estimators.classifier_parts:ClassifierParts",
+    files="maxmargin.structures.rows:RowFiles",
+    options="maxmargin.structures.options:RowOptions",
+    show="maxmargin.structures.rows:RowShow",
+)

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from ...data.costs import check_cost
 from ...engine.checked import check_codes
 from ...engine.linalg import Rows, add_rows, pack_rows, read_only, row_scores, row_write_both
-from ...errors import DataError
 from ...problem import MARGIN, PREDICT, KernelProblem, Kernels, Pack
 
 
@@ -167,22 +167,3 @@ class Multiclass(KernelProblem):
     def unpack(self, pack: Pack, labels: np.ndarray) -> np.ndarray:
         """Class numbers (n,)."""
         return labels
-
-
-def check_cost(cost: Any, n_classes: int) -> np.ndarray:
-    """A valid cost matrix, 0/1 when none is given."""
-    if cost is None:
-        return read_only(1.0 - np.eye(n_classes), np.float64)
-    matrix = np.asarray(cost, np.float64)
-    if matrix.shape != (n_classes, n_classes):
-        raise DataError(
-            f"the cost matrix has shape {matrix.shape}, {n_classes} classes need "
-            f"({n_classes}, {n_classes}), in the order of classes_"
-        )
-    bad = ~np.isfinite(matrix) | (matrix < 0) | ((matrix != 0) & np.eye(n_classes, dtype=bool))
-    if bad.any():
-        t, k = np.argwhere(bad)[0]
-        raise DataError(
-            f"cost[{t}, {k}] is {matrix[t, k]}: costs are finite and >= 0, and 0 on the diagonal"
-        )
-    return read_only(matrix, np.float64)

@@ -7,11 +7,12 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ...engine.python import as_kernel_problem
 from ...engine.shard import predict_labels
 from ...estimators.base import _SVC
 from ...outputs.m_best import predict_m_best
-from ...problem import as_kernel_problem
 from ...training import check_examples
+from . import STRUCTURE
 
 
 class StructuredSVC(_SVC):
@@ -47,6 +48,7 @@ class StructuredSVC(_SVC):
         The certificate and the history.
     """
 
+    structure = STRUCTURE
     problem: Any
     coef_: np.ndarray
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelFileError
+from ..io.hmm import MAX_TAG
+from ..io.svm_struct import MAX_WEIGHTS, StructModel, read_svm_struct, write_svm_struct
 from ..result import Result, Status
-from .hmm import MAX_TAG
-from .svm_struct import MAX_WEIGHTS, StructModel, read_svm_struct, write_svm_struct
 
 #: A path through a class that the estimator does not know must lose against every other path.
 FORBIDDEN = 1e6
@@ -41,7 +41,7 @@ def load_svm_struct(path: Any) -> Any:
 
 
 def _multiclass(model: StructModel, path: Any) -> Any:
-    from ..estimators import MulticlassSVC
+    from ..structures.multiclass.estimator import MulticlassSVC
 
     K = len(model.classes)
     if K < 2:
@@ -51,7 +51,7 @@ def _multiclass(model: StructModel, path: Any) -> Any:
 
 
 def _chain(model: StructModel) -> Any:
-    from ..estimators import ChainSVC
+    from ..structures.chain.estimator import ChainSVC
 
     clf = ChainSVC(loss="zero-one" if model.loss == 0 else "hamming")
     clf._reader = None  # features are columns, not names

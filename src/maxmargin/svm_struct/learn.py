@@ -21,19 +21,19 @@ from typing import Any
 
 import numpy as np
 
+from ..cli.guard import check_output, warn
 from ..errors import DataError
 from ..io.hmm import integer_labels, read_hmm
 from ..io.svm_struct import MAX_WEIGHTS, StructModel, write_svm_struct
-from ..io.svm_struct_models import squared_differences
 from ..io.svmlight import read_examples
 from ..report.certificate import bound, verdict
 from ..result import Result
-from ..solvers import SOLVERS, OneSlack
+from ..solvers.one_slack import OneSlack
 from ..structures.chain.problem import Chain
 from ..structures.multiclass.problem import Multiclass
 from ..training import train
-from .guard import check_output, warn
-from .svm_struct_options import LearnOptions, UsageError
+from .models import squared_differences
+from .options import LearnOptions, UsageError
 
 #: SVM-struct has no limit of iterations.
 NO_LIMIT = 10**9
@@ -103,11 +103,6 @@ def choose_solver(options: LearnOptions) -> Any:
         case None:
             return "auto"
         case 0 | 1:
-            if "n-slack" not in SOLVERS:
-                raise UsageError(
-                    f"-w {options.algorithm}: the n-slack algorithm is not supported; leave -w "
-                    "out, the solution is the same"
-                )
             return "n-slack"
         case 2 | 3:
             return OneSlack(cache=0)

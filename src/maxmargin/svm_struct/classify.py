@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from ..cli.guard import check_output
 from ..data.sequences import Sequences
 from ..errors import ModelFileError
 from ..io import write_lines_atomic
 from ..io.hmm import integer_labels, read_hmm
 from ..io.svm_struct import HMM, MULTICLASS, StructModel, read_svm_struct
-from ..io.svm_struct_models import chain_weights
 from ..io.svmlight import read_examples
-from .guard import check_output
-from .svm_struct_options import ClassifyOptions
+from .models import chain_weights
+from .options import ClassifyOptions
 
 #: Rows whose scores are in memory at once.
 BLOCK = 10_000

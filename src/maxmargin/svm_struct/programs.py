@@ -1,6 +1,6 @@
 """SVM-struct's programs under their own names, as commands and as subcommands of ``maxmargin``.
 
-Nothing heavy is imported here: the work is in ``svm_struct_learn`` and ``svm_struct_classify``.
+Nothing heavy is imported here: the work is in ``learn.py`` and ``classify.py``.
 """
 
 from __future__ import annotations
@@ -46,18 +46,18 @@ def _command(name: str):
 
 def run(program: str, arguments: list[str]) -> None:
     """Run one of the `PROGRAMS`; a wrong command line ends with exit code 2."""
-    from .guard import say
-    from .svm_struct_options import HelpRequested, UsageError, parse_classify, parse_learn
+    from ..cli.guard import say
+    from .options import HelpRequested, UsageError, parse_classify, parse_learn
 
     try:
         if program.endswith("_learn"):
             learn_options = parse_learn(program, arguments)
-            from .svm_struct_learn import learn
+            from .learn import learn
 
             learn(program, learn_options)
         else:
             classify_options = parse_classify(program, arguments)
-            from .svm_struct_classify import classify
+            from .classify import classify
 
             classify(program, classify_options)
     except HelpRequested as request:
@@ -68,7 +68,7 @@ def run(program: str, arguments: list[str]) -> None:
 
 
 def _script(program: str) -> None:
-    from .app import app
+    from ..cli.app import app
 
     app(args=[program, *sys.argv[1:]])
 

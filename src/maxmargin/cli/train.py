@@ -1,0 +1,123 @@
+"""``maxmargin train``: one sub-command per structure, with that structure's own options only.
+
+The sub-commands are made from the registry. Nothing heavy is imported here: ``maxmargin train
+--help`` must answer at once.
+"""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import fields
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
+
+import typer
+from typer.core import TyperGroup
+from typer.main import get_command_from_info
+from typer.models import CommandInfo
+
+from ..errors import MaxMarginError
+from ..registry import get_structure, structure_names
+from ..structures.base import Structure
+from .arguments import Data
+
+OutputOption = Annotated[Path, typer.Option("--output", "-o", help="The model file to write.")]
+PlotOption = Annotated[
+    Path | None, typer.Option(help="Draw the convergence: a .png, .svg or .pdf file.")
+]
+ReportOption = Annotated[
+    Path | None,
+    typer.Option(help="Write a report: certificate, curves, errors, weights; a .html file."),
+]
+TestOption = Annotated[
+    str | None,
+    typer.Option(metavar="DATA", help="Other examples to evaluate on, for the report."),
+]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print only warnings and errors.")]
+
+#: What every sub-command has besides its structure's options.
+COMMON: dict[str, tuple[Any, Any]] = {
+    "plot": (PlotOption, None),
+    "report": (ReportOption, None),
+    "test": (TestOption, None),
+    "quiet": (QuietOption, False),
+}
+
+
+class TrainGroup(TyperGroup):
+    """The structures as commands, found in the registry and made when they are asked for."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The structures that can be trained from files."""
+        return [name for name in structure_names() if _structure(name) is not None]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of one structure."""
+        structure = _structure(cmd_name) if cmd_name in structure_names() else None
+        if structure is None:
+            return None
+        info = CommandInfo(
+            name=structure.name,
+            callback=_callback(structure),
+            help=f"Learn to predict {structure.summary}.\n\n{NOTES}",
+            short_help=structure.summary,
+            context_settings={"help_option_names": ["-h", "--help"]},
+        )
+        return get_command_from_info(
+            info, pretty_exceptions_short=True, rich_markup_mode="markdown"
+        )
+
+
+NOTES = """When a limit or Ctrl-C ends training early, the best model so far is written, with a
+warning that tells how far from the optimum it can be, and the exit code is 0."""
+
+
+def _structure(name: str) -> Structure | None:
+    """A structure that reads training files; None for others, and for broken plug-ins."""
+    try:
+        structure = get_structure(name)
+    except MaxMarginError as error:
+        from .guard import warn
+
+        warn(f"{error}; it is skipped")
+        return None
+    return structure if structure.trains_from_files else None
+
+
+def _callback(structure: Structure) -> Any:
+    """A function whose parameters are the options of a structure."""
+    options = structure.options
+    hints = get_type_hints(options, include_extras=True)
+    own = {f.name: (hints[f.name], f.default) for f in fields(options)}
+
+    def train(data: str, output: Path, **given: Any) -> None:
+        from .commands import train_model
+
+        common = {name: given.pop(name) for name in COMMON}
+        train_model(structure, data, output, options(**given), **common)
+
+    keyword, empty = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.empty
+    kinds = {"data": (Data, empty), "output": (OutputOption, empty)} | own | COMMON
+    train.__annotations__ = {name: kind for name, (kind, _) in kinds.items()}
+    parameters = [
+        inspect.Parameter(name, keyword, default=default, annotation=kind)
+        for name, (kind, default) in kinds.items()
+    ]
+    train.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return train
+
+
+def make_app() -> typer.Typer:
+    """The group of sub-commands."""
+    app = typer.Typer(
+        cls=TrainGroup,
+        no_args_is_help=True,
+        rich_markup_mode="markdown",
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+
+    @app.callback()
+    def train() -> None:
+        """Train a model and write it to a file: **maxmargin train chain train.txt -o model.mm**."""
+
+    return app

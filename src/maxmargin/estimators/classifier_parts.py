@@ -1,0 +1,40 @@
+"""What a model file holds of a classifier of the rows of a matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..kernels.saved import KernelParts, decode_kernel, has_kernel
+from ..saving.parts import Arrays
+
+
+class ClassifierParts(KernelParts):
+    """Weights and intercepts, or a kernel model."""
+
+    def encode(self, estimator: Any, arrays: Arrays) -> dict[str, Any]:
+        """coef_ and intercept_."""
+        if not has_kernel(estimator):
+            arrays["coef_"] = estimator.coef_
+        arrays["intercept_"] = estimator.intercept_
+        return super().encode(estimator, arrays)
+
+    def decode(self, estimator: Any, meta: dict[str, Any], arrays: Arrays) -> np.ndarray:
+        """Give the estimator its weights; returns w."""
+        rows, d = estimator._n_scores(), estimator.n_features_in_
+        estimator.intercept_ = arrays["intercept_"]
+        if "kernel" in meta:
+            return decode_kernel(estimator, meta["kernel"], arrays, rows)
+        coef = estimator.coef_ = arrays["coef_"]
+        if coef.shape != (rows, d) or estimator.intercept_.shape != (rows,):
+            raise ValueError(f"weights of shape {coef.shape} do not fit the estimator")
+        return _feature_major(estimator)
+
+
+def _feature_major(estimator: Any) -> np.ndarray:
+    """The w that ``_LinearSVC._set_weights`` took apart, up to rounding."""
+    by_feature = estimator.coef_.T
+    if estimator.fit_intercept:
+        by_feature = np.vstack([by_feature, estimator.intercept_ / estimator.intercept_scaling])
+    return by_feature.ravel()

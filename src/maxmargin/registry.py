@@ -1,0 +1,121 @@
+"""Which structures exist: the folders of ``structures/``, and the plug-ins of other packages.
+
+Names are listed without importing anything. A plug-in that cannot be imported is reported and
+skipped, so that it never breaks what does not need it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .errors import MaxMarginError, ModelFileError
+from .structures.base import Structure
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+#: The entry-point group of structures in other packages.
+GROUP = "maxmargin.structures"
+
+
+@cache
+def _found() -> dict[str, str | EntryPoint]:
+    """By name: the package of a built-in structure, or the entry point of another one."""
+    from importlib.metadata import entry_points  # which takes a while to import
+
+    folder = Path(__file__).with_name("structures")
+    names = sorted(path.parent.name for path in folder.glob("*/__init__.py"))
+    built_in: dict[str, str | EntryPoint] = {n: f"{__package__}.structures.{n}" for n in names}
+    return {point.name: point for point in entry_points(group=GROUP)} | built_in
+
+
+def structure_names() -> list[str]:
+    """The names of all structures, built-in ones first."""
+    return sorted(_found(), key=lambda name: (not isinstance(_found()[name], str), name))
+
+
+@cache
+def get_structure(name: str) -> Structure:
+    """The description of a structure.
+
+    Raises
+    ------
+    MaxMarginError
+        If there is none of this name, or its plug-in cannot be imported.
+    """
+    where = _found().get(name)
+    if where is None:
+        known = ", ".join(structure_names())
+        raise MaxMarginError(f"there is no structure {name!r}: known are {known}")
+    try:
+        found = import_module(where).STRUCTURE if isinstance(where, str) else where.load()
+    except Exception as error:
+        raise MaxMarginError(f"the structure {name!r} cannot be imported: {error!r}") from error
+    if not isinstance(found, Structure):
+        raise MaxMarginError(f"the plug-in {name!r} is a {type(found).__name__}, not a Structure")
+    return found
+
+
+def all_structures() -> list[Structure]:
+    """All structures that can be imported; a warning names those that cannot."""
+    found = []
+    for name in structure_names():
+        try:
+            found.append(get_structure(name))
+        except MaxMarginError as error:
+            warnings.warn(f"{error}; it is skipped", stacklevel=2)
+    return found
+
+
+def structure_of(estimator: str) -> Structure:
+    """The structure whose estimator has this class name.
+
+    Raises
+    ------
+    ModelFileError
+        If there is none.
+    """
+    structures = all_structures()
+    for structure in structures:
+        if structure.estimator_name == estimator:
+            return structure
+    known = ", ".join(s.estimator_name for s in structures)
+    raise ModelFileError(
+        f"holds a {estimator!r}, which this maxmargin does not know: it loads only {known}; "
+        "install the package that defines it"
+    )
+
+
+def load(path: Any, problem: Any = None) -> Any:
+    """Read an estimator back from a file that its ``save`` wrote.
+
+    Parameters
+    ----------
+    path : str or path
+    problem : Problem or CompiledProblem, optional
+        For a StructuredSVC, whose file does not hold its problem: an object of the same class.
+
+    Returns
+    -------
+    estimator
+        Its predictions are those of the stored one, bit for bit.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is not an intact model, or ``problem`` is not the one it needs.
+    """
+    from .saving import models
+
+    return models.load(path, structure_of, problem)
+
+
+def summary(path: Any) -> dict[str, Any]:
+    """What a model file says about itself; see ``saving.models.summary``."""
+    from .saving import models
+
+    return models.summary(path, structure_of)

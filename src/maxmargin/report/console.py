@@ -1,0 +1,54 @@
+"""Standard output for people: a console without guesses, and tables of names and values."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NoReturn
+
+import rich.console
+from rich.table import Table
+from rich.text import Text
+
+from ..progress import duration
+from ..result import Result
+
+
+class Console(rich.console.Console):
+    """Standard output, without guesses about what to highlight."""
+
+    def __init__(self, **options: Any):
+        super().__init__(highlight=False, **options)
+
+    def on_broken_pipe(self) -> NoReturn:
+        """Leave it to the guard of all commands."""
+        raise BrokenPipeError
+
+
+def print_json(content: Any) -> None:
+    """JSON for programs, on as many lines as it has."""
+    Console(soft_wrap=True).print(json.dumps(content, indent=2), markup=False)
+
+
+def pairs_table(rows: list[tuple[str, str]], title: str | None = None) -> Table:
+    """Names and values, side by side."""
+    table = Table(
+        box=None, show_header=False, title=title, title_justify="left", padding=(0, 2, 0, 0)
+    )
+    table.add_column(style="cyan", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in rows:
+        table.add_row(name, Text(value))
+    return table
+
+
+def result_rows(result: Result) -> list[tuple[str, str]]:
+    """The numbers of a result, as rows."""
+    return [
+        ("primal", f"{result.primal:.6g}"),
+        ("dual", f"{result.dual:.6g}"),
+        ("gap", f"{result.gap:.4g}"),
+        ("iterations", f"{result.n_iter:,}"),
+        ("oracle calls", f"{result.n_oracle:,}"),
+        ("time", f"{duration(result.time)} in the solver, {duration(result.prepare_time)} to "
+                 f"prepare the data, {duration(result.compile_time)} to compile"),
+    ]  # fmt: skip

@@ -1,0 +1,189 @@
+"""The training loop, the only one: stopping, clock, history, callbacks, interruption."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..engine.vectors import Plane
+from ..objective import gap_target
+from ..result import Callback, Record, Result, Status, Stop
+from .base import Solver
+from .contradiction import check_bounds, check_finite
+from .task import Clock, Task, TimeUp
+
+#: So many iterations without any progress at all are rounding errors.
+STALLED_AFTER = 30
+
+
+class Certificate:
+    """The best primal point and the best dual value seen: the optimum lies between them."""
+
+    def __init__(self, newest: bool = False) -> None:
+        self.newest = newest
+        self.w: Any = None  # an array, or a Plane
+        self.primal = np.inf
+        self.dual = -np.inf
+        self.idle = 0
+
+    def update(self, w: np.ndarray | Plane | None, primal: float, dual: float) -> None:
+        """Keep what is better; count the iterations in which nothing was."""
+        check_finite(w, primal, dual)
+        self.idle += 1
+        if w is not None and (primal < self.primal or self.newest):
+            if isinstance(w, Plane):
+                self.w = w
+            else:
+                self.w = np.empty_like(w) if self.w is None else self.w
+                np.copyto(self.w, w)
+            self.primal, self.idle = primal, 0
+        if dual > self.dual:
+            self.dual, self.idle = dual, 0
+
+    @property
+    def gap(self) -> float:
+        """P - D of the best points, or 0 where rounding makes that negative."""
+        return max(self.primal - self.dual, 0.0)
+
+
+@dataclass
+class Run:
+    """All that changes while a solver trains; what a checkpoint saves."""
+
+    state: Any
+    clock: Clock
+    best: Certificate = field(default_factory=Certificate)
+    history: list[Record] = field(default_factory=list)
+
+
+def _nothing() -> None:
+    """The check between chunks before there is a point to return."""
+
+
+def solve(
+    solver: Solver,
+    task: Task,
+    stop: Stop,
+    callbacks: Iterable[Callback] = (),
+    saver: Any = None,
+    start: Any = None,
+) -> Result:
+    """Train until the certificate meets ``tol``, or one of the limits is reached.
+
+    Ctrl-C and the time limit end training at once, between two chunks of examples, and the last
+    certified point is returned. Before the first pass there is none: a time limit waits for it,
+    and Ctrl-C is passed on.
+
+    Parameters
+    ----------
+    solver, task, stop, callbacks
+    saver : saving.checkpoint.Saver, optional
+        Saves the run to a file, and maybe continues it from there.
+    start : state, optional
+        Where to begin: a state of this solver for this task; its own first one by default.
+    """
+    task.shard.check = _nothing  # the limits of an earlier run are over
+    run = Run(
+        solver.init(task) if start is None else start,
+        Clock(stop.max_time),
+        # A solver whose values are estimates says itself which point to keep: its last one.
+        Certificate(newest=solver.estimates),
+    )
+    try:
+        with run.clock.noting_interrupts():
+            if saver is not None and saver.restore(run) and run.best.w is not None:
+                task.shard.check = run.clock.check
+            status = _iterate(solver, task, run, stop, list(callbacks), saver)
+    except TimeUp:
+        status = Status.MAX_TIME
+    except KeyboardInterrupt:
+        if run.best.w is None or threading.current_thread() is not threading.main_thread():
+            raise
+        status = Status.INTERRUPTED
+    best = run.best
+    assert best.w is not None
+    check_finite(best.w, best.primal, best.dual, every=True)
+    return Result(
+        w=best.w.dense(task.shard.pack.dim) if isinstance(best.w, Plane) else best.w,
+        primal=best.primal,
+        dual=best.dual,
+        gap=best.gap,
+        status=status,
+        n_iter=len(run.history),
+        n_oracle=task.shard.n_oracle,
+        time=run.clock.time(),
+        history=run.history,
+        shares=dict(task.shares),
+        state=run.state,
+        solver=solver.name,
+        target=gap_target(stop.tol, task.C, task.n),
+    )
+
+
+def _iterate(
+    solver: Solver,
+    task: Task,
+    run: Run,
+    stop: Stop,
+    callbacks: list[Callback],
+    saver: Any,
+) -> Status:
+    """Iterations until one of the rules ends them; returns which."""
+    clock, best, history = run.clock, run.best, run.history
+    wants_stop = False
+    while (status := _ending(task, run, stop, wants_stop)) is None:
+        # Whatever ends training, there must be a certified point by then.
+        task.last = len(history) + 1 >= stop.max_iter or clock.over()
+        if saver is not None and task.last:  # to be continued as if this were not the last one
+            with clock.pause():
+                saver.save(run)
+        if best.w is not None:
+            task.shard.check = clock.check
+            clock.check()
+        best.update(*solver.step_once(task, run.state))
+        _check(solver, task, run, stop)
+        history.append(_record(len(history) + 1, clock, task, best, solver.planes(run.state)))
+        with clock.pause():
+            wants_stop = any([callback(history[-1], run.state) for callback in callbacks])
+            if saver is not None and not task.last:
+                saver.save_if_due(run)
+    if saver is not None and not task.last:
+        with clock.pause():
+            saver.save(run)
+    return status
+
+
+def _check(solver: Solver, task: Task, run: Run, stop: Stop) -> None:
+    """Believe no P below D, and no small gap before the dual is confirmed by its definition."""
+    best = run.best
+    if best.newest:  # estimates may be on the wrong side of each other
+        return
+    check_bounds(task, best.w, best.primal, best.dual)
+    if best.gap <= gap_target(stop.tol, task.C, task.n):
+        exact = solver.exact_dual(task, run.state)
+        best.dual = best.dual if exact is None else exact
+        check_bounds(task, best.w, best.primal, best.dual)
+
+
+def _ending(task: Task, run: Run, stop: Stop, wants_stop: bool) -> Status | None:
+    """Which rule ends training now, if one does."""
+    best = run.best
+    if best.gap <= gap_target(stop.tol, task.C, task.n):
+        return Status.CONVERGED
+    if run.state.finished:
+        return run.state.status
+    if best.idle >= STALLED_AFTER and not run.state.recovering:
+        return Status.STALLED
+    if wants_stop and best.w is not None:
+        return Status.CALLBACK
+    return Status.MAX_ITER if len(run.history) >= stop.max_iter and best.w is not None else None
+
+
+def _record(iteration: int, clock: Clock, task: Task, best: Certificate, planes: int) -> Record:
+    return Record(
+        iteration, clock.time(), task.shard.n_oracle, best.primal, best.dual, best.gap, planes
+    )

@@ -1,0 +1,15 @@
+"""Files of examples of two classes."""
+
+from __future__ import annotations
+
+from ...errors import DataError
+from ..rows import RowFiles
+
+
+class BinaryFiles(RowFiles):
+    """svmlight files with two classes."""
+
+    def check_classes(self, path: str, n_classes: int) -> None:
+        """Two, no more."""
+        if n_classes > 2:
+            raise DataError(f"has {n_classes} classes: use 'maxmargin train multiclass'", path=path)

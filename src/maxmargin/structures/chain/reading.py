@@ -1,0 +1,205 @@
+"""Files of sequences as the commands read them: CoNLL columns, or features as SVM-HMM has them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from ...errors import DataError, MaxMarginError
+from ...features import Extractor, Rows
+from ...features.coding import cut
+from ...io import read_conll, read_hmm
+from ...io.sources import display_name, line_blocks, open_source
+from ..files import Examples
+
+#: How the beginnings of files tell their format.
+_HMM_LINE = re.compile(rb"\S+\s+qid:\d+(\s|$)")
+_SVMLIGHT_LINE = re.compile(rb"\S+(\s+\d+:[-+.\deE]+)+\s*(#.*)?$")
+
+_PEEK = 1 << 16
+
+
+@dataclass(frozen=True)
+class Tagged(Examples):
+    """Sequences of a file: X are columns without the labels (Rows), or features (Sequences).
+
+    Attributes
+    ----------
+    form : dict
+        The format, for CoNLL with the number of columns beside the labels and the labels' place.
+    table : Rows or None
+        All columns of a CoNLL file.
+    """
+
+    form: dict[str, Any] = field(default_factory=dict)
+    table: Rows | None = None
+
+    def with_labels(self, Y: list[list[Any]]) -> Tagged:
+        """The same sequences with other labels."""
+        return replace(self, Y=Y)
+
+
+def tagged_of(X: Any, Y: Any, form: dict[str, Any], table: Rows | None, path: str) -> Tagged:
+    """Sequences with their number in words."""
+    size = f"{len(X):,} sequences, {int(X.offsets[-1]):,} tokens"
+    return Tagged(X, Y, path, size, form=form, table=table)
+
+
+def read_training(data: str, form: str, label: int) -> Tagged:
+    """Sequences with labels to train on.
+
+    Parameters
+    ----------
+    data : str
+    form : {"auto", "conll", "hmm"}
+    label : int
+        The column of the labels in a CoNLL file.
+    """
+    with open_source(data) as stream:
+        form = _recognise(stream, data) if form == "auto" else form
+        if form == "hmm":
+            X, Y = read_hmm(stream)
+            return tagged_of(X, Y, {"format": "hmm"}, None, data)
+        table, _ = read_conll(stream, label=None)
+    n = table.n_columns
+    if n == 1:
+        raise DataError(
+            "has one column only: training needs a label beside each word", display_name(data)
+        )
+    if not -n <= label < n:
+        raise DataError(
+            f"there is no column {label} for the labels: lines have {n} columns, numbered from 0 "
+            f"to {n - 1}, or from -1 (the last) down to {-n}; correct --label",
+            display_name(data),
+        )
+    X, Y = _take_labels(table, label)
+    return tagged_of(X, Y, {"format": "conll", "columns": n - 1, "label": label}, table, data)
+
+
+def read_new(data: str, estimator: Any, unlabelled: bool = False) -> Tagged:
+    """Sequences for a fitted ``ChainSVC``; labels are None where the file has none."""
+    reader = estimator._reader
+    if reader is not None and not isinstance(reader, Extractor):
+        raise MaxMarginError(
+            "the model was trained in Python on named features, which no file has: use "
+            "maxmargin.load in Python"
+        )
+    wanted = "hmm" if reader is None else "conll"
+    with open_source(data) as stream:
+        found = _recognise(stream, data, wanted)
+        if found != wanted:
+            shown = {"hmm": "'tag qid:1 3:0.5 ...' lines of SVM-HMM", "conll": "CoNLL columns"}
+            raise DataError(
+                f"looks like {shown[found]}, but the model was trained on {shown[wanted]}",
+                display_name(data),
+            )
+        if wanted == "hmm":
+            X, Y = read_hmm(stream, estimator.n_features_in_, unknown=True)
+            known = not unlabelled and any(map(any, Y))
+            return tagged_of(X, Y if known else None, {"format": "hmm"}, None, data)
+        table, _ = read_conll(stream, label=None)
+    assert reader is not None
+    form = estimator._data_format or _guess_columns(table, reader)
+    if unlabelled or table.n_columns == form["columns"]:
+        return tagged_of(table, None, form, table, data)
+    if table.n_columns != form["columns"] + 1:
+        raise _wrong_columns(table, form, data)
+    X, Y = _take_labels(table, form["label"])
+    return tagged_of(X, Y, form, table, data)
+
+
+def _guess_columns(table: Rows, reader: Extractor) -> dict[str, Any]:
+    """The columns of a model that was not trained on a file: labels come last, if at all."""
+    n = max(reader.template_.n_columns, 1)
+    if table.n_columns > n:
+        n = table.n_columns - 1
+    return {"format": "conll", "columns": n, "label": -1}
+
+
+def _wrong_columns(table: Rows, form: dict[str, Any], data: str) -> DataError:
+    n = form["columns"]
+    return DataError(
+        f"number of columns: {table.n_columns}; the model was trained on {n + 1}, the label in "
+        f"column {form['label'] % (n + 1)} (counted from 0), and reads {n} where there are no "
+        "labels; correct the file",
+        display_name(data),
+    )
+
+
+def _take_labels(table: Rows, label: int) -> tuple[Rows, list[list[str]]]:
+    columns = list(table.columns)
+    labels = columns.pop(label).strings()
+    return Rows(columns, table.offsets), list(cut(labels, table.offsets))
+
+
+def _recognise(stream: Any, data: str, wanted: str | None = None) -> str:
+    """The format, by the first line that says something; nothing is taken from the stream."""
+    lines = (line.strip() for line in stream.peek(_PEEK)[:_PEEK].splitlines())
+    line = next((line for line in lines if line and not line.startswith(b"#")), b"")
+    if _HMM_LINE.match(line):
+        return "hmm"
+    if not _SVMLIGHT_LINE.match(line):
+        return "conll" if line else wanted or "conll"
+    if wanted is None:
+        raise DataError(
+            "looks like svmlight without qid:, which tells where sequences begin: add it, or use "
+            "'maxmargin train multiclass'; with --format conll or hmm it is read as that",
+            display_name(data),
+        )
+    return wanted
+
+
+def token_lines(tagged: Tagged) -> np.ndarray | None:
+    """The line of each token, counted from 1; None where the file cannot be read again."""
+    if not os.path.isfile(tagged.path):
+        return None
+    hmm = tagged.form["format"] == "hmm"
+    with open_source(tagged.path) as stream:
+        return np.fromiter(_numbers(stream, hmm), np.int64)
+
+
+def _numbers(stream: BinaryIO, hmm: bool) -> Iterator[int]:
+    """Numbers of the lines that hold a token."""
+    for first, lines in line_blocks(stream):
+        for number, line in enumerate(lines, first):
+            parts = (line.partition(b"#")[0] if hmm else line).split(None, 1)
+            if parts and (hmm or parts[0] != b"-DOCSTART-"):
+                yield number
+
+
+@contextmanager
+def located(tagged: Tagged) -> Iterator[None]:
+    """Errors that name a sequence, a token or a label also name the file and the line."""
+    try:
+        yield
+    except DataError as error:
+        row = None if error.path is not None else _find_token(error, tagged)
+        if row is None:
+            raise
+        lines = token_lines(tagged)
+        line = None if lines is None else int(lines[row])
+        raise DataError(error.counted_from_one(), display_name(tagged.path), line) from error
+
+
+def _find_token(error: DataError, tagged: Tagged) -> int | None:
+    """The token that an error is about, counted over all sequences."""
+    assert tagged.Y is not None
+    if error.label is not None:
+        flat = (tag for tags in tagged.Y for tag in tags)
+        return next((row for row, tag in enumerate(flat) if tag == error.label), None)
+    if error.sequence is None:
+        return None
+    first, end = tagged.X.offsets[error.sequence : error.sequence + 2]
+    return int((end if (error.token or 0) < 0 else first) + (error.token or 0))
+
+
+def match_labels(Y: list[list[Any]], classes: np.ndarray) -> list[list[Any]]:
+    """Labels of a file as the model's; those which training has not seen stay as they are."""
+    known = {str(label): label for label in classes.tolist()}
+    return [[known.get(str(label), label) for label in labels] for labels in Y]

@@ -1,0 +1,118 @@
+"""Several classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...errors import DataError
+from ...estimators.classifier import _LinearSVC
+from ...estimators.cv import PathCV
+from ...problem import KernelProblem
+from . import STRUCTURE
+from .problem import Multiclass
+
+
+class MulticlassSVC(_LinearSVC):
+    """Any number of classes at once, as Crammer and Singer wrote it.
+
+    Parameters
+    ----------
+    C : float
+        Weight of the sum of the losses.
+    solver : str or solver object
+        "auto", "sdm", "one-slack", or an object such as ``mm.OneSlack(cache=10)``.
+    tol : float
+        Stop when P/(C n) is certified to be within ``tol`` of its minimum.
+    rescaling : {"margin", "slack"}
+        How a loss other than 0/1 enters: as a larger margin, or as a steeper slope.
+    loss : "zero-one" or array (n_classes, n_classes)
+        ``loss[t, k]`` is the cost of saying class k when t is true, in the order of ``classes_``.
+    fit_intercept : bool
+        Add a constant feature of value ``intercept_scaling``; its weights are regularised as well.
+    intercept_scaling : float
+    class_weight : dict or "balanced", optional
+        Multiplies C for the examples of a class.
+    kernel : None, "linear", "rbf", "poly", "sigmoid", "precomputed" or callable
+        See ``maxmargin.kernels.functions``; the parameters are those of scikit-learn.
+    gamma : "scale", "auto" or float
+    degree : int
+    coef0 : float
+    n_basis : int, "auto" or Basis, optional
+        Train on so many basis functions of the kernel. By default few examples are treated
+        exactly, and for many the number is found ("auto"), unless the solver is one of sampled
+        cuts.
+    max_iter, max_time : int, float (seconds)
+        Limits; the best point so far is kept, with a ConvergenceWarning.
+    n_jobs : int
+        Threads; the model does not depend on it.
+    random_state : int
+    warm_start : bool
+        Begin from the dual variables of the last ``fit`` on the same data, for another C or tol.
+    checkpoint : path or Checkpoint, optional
+        A file in which training is saved every 5 minutes, and continued from if it is there.
+    backend : optional
+        Where training happens: ``mm.Ray(...)`` for the workers of a cluster.
+    verbose : int
+        1 shows progress.
+
+    Attributes
+    ----------
+    classes_ : array (n_classes,)
+    coef_ : array (n_classes, d)
+    intercept_ : array (n_classes,)
+    support_, support_vectors_, dual_coef_ : arrays (m,), (m, d), (n_classes, m)
+        With a kernel, in place of ``coef_``.
+    result_ : Result
+        The certificate and the history.
+
+    Examples
+    --------
+    >>> import maxmargin as mm
+    >>> from sklearn.datasets import load_digits
+    >>> X, y = load_digits(return_X_y=True)
+    >>> clf = mm.MulticlassSVC(C=0.1).fit(X[:1000] / 16, y[:1000])
+    >>> bool(clf.score(X[1000:] / 16, y[1000:]) > 0.9)
+    True
+    """
+
+    structure = STRUCTURE
+    loss: Any
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        solver: Any = "auto",
+        tol: float = 1e-2,
+        rescaling: str = "margin",
+        loss: Any = "zero-one",
+        fit_intercept: bool = False,
+        intercept_scaling: float = 1.0,
+        class_weight: Any = None,
+        kernel: Any = None,
+        gamma: Any = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        n_basis: Any = None,
+        max_iter: int = 10_000,
+        max_time: float | None = None,
+        n_jobs: int | None = 1,
+        random_state: Any = 0,
+        warm_start: bool = False,
+        checkpoint: Any = None,
+        backend: Any = None,
+        verbose: int = 0,
+    ):
+        self._keep(locals())
+
+    def _problem(self) -> KernelProblem:
+        if isinstance(self.loss, str) and self.loss != "zero-one":
+            raise DataError(f"loss is 'zero-one' or a cost matrix, got {self.loss!r}")
+        cost = None if isinstance(self.loss, str) else self.loss
+        return Multiclass(len(self.classes_), cost, self._bias())
+
+
+class MulticlassSVCCV(PathCV):
+    """``MulticlassSVC`` whose C is chosen by cross-validation; see ``PathCV``."""
+
+    default = MulticlassSVC

@@ -1,0 +1,136 @@
+"""What the structures whose examples are rows of a matrix share: files, and how they show.
+
+A structure of this kind is one class per example; its file is svmlight's.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..data.labels import as_label_array
+from ..errors import DataError, MaxMarginError
+from ..estimators.classifier import read_matrix
+from ..io.svmlight import read_examples
+from ..metrics.classes import Evaluation
+from ..outputs.explain import largest_slacks
+from ..report.evaluation import ShownEvaluation
+from ..report.results import Outcome
+from ..saving.atomic import write_lines_atomic
+from .files import DataFiles, Examples, Wish
+from .show import Show
+
+
+class RowFiles(DataFiles):
+    """svmlight files; predictions are one label per line."""
+
+    offers = frozenset({"--scores"})
+
+    def read(self, path: str, options: Any) -> Examples:
+        """Rows with classes to train on."""
+        found = read_examples(path)
+        self._check(path, found)
+        return Examples(found.X, found.y, path, f"{found.X.shape[0]:,} examples", found.cost)
+
+    def _check(self, path: str, found: Any) -> None:
+        """Refuse files that hold no classes or no features."""
+        if found.X.shape[1] == 0:
+            raise DataError("no line has a feature: there is nothing to learn from", path=path)
+        if found.y.dtype.kind == "f":
+            i = int(np.flatnonzero(found.y % 1)[0])
+            raise DataError(
+                f"the target {found.y[i]} is no class: use integers or words",
+                path=path,
+                line=int(found.line[i]),
+            )
+        n_classes = len(np.unique(found.y))
+        if n_classes < 2:
+            label = found.y[0].item()
+            raise DataError(f"all examples have the label {label!r}: two are needed", path=path)
+        self.check_classes(path, n_classes)
+
+    def check_classes(self, path: str, n_classes: int) -> None:
+        """Refuse a number of classes that the structure cannot have."""
+
+    def read_new(self, path: str, estimator: Any, no_labels: bool = False) -> Examples:
+        """Rows with the features that the estimator knows."""
+        found = read_examples(path, estimator.n_features_in_, drop_unseen=True)
+        return Examples(found.X, found.y, path, f"{found.X.shape[0]:,} examples", found.cost)
+
+    def predict(self, estimator: Any, path: str, out: str, wish: Wish) -> None:
+        """One label per line, then the scores of the classes if they are wanted."""
+        if not wish.scores:
+            super().predict(estimator, path, out, wish)
+            return
+        X = self.read_new(path, estimator).X
+        labels = estimator.predict(X).tolist()
+        rows = estimator.decision_function(X).reshape(len(labels), -1).tolist()
+        pairs = zip(labels, rows, strict=True)
+        write_lines_atomic(out, ("\t".join(map(str, (label, *row))) for label, row in pairs))
+
+    def lines(self, outputs: Any) -> Any:
+        """One label per line."""
+        return map(str, outputs.tolist())
+
+    def predict_m_best(
+        self, estimator: Any, path: str, out: str, wish: Wish, m: int, diversity: float | None
+    ) -> None:
+        """On one line the m best labels of an example, each with its score."""
+        if diversity is not None:
+            raise MaxMarginError(
+                f"--diversity is not offered for {self.structure.name}: classes all differ alike"
+            )
+        found = estimator.predict_m_best(self.read_new(path, estimator).X, m)
+        write_lines_atomic(
+            out, ("\t".join(f"{label}\t{score}" for label, score in row) for row in found)
+        )
+
+
+class RowShow(Show):
+    """Classes: tables by class, and which is taken for which."""
+
+    def describe(self, estimator: Any) -> str:
+        """Numbers of features and classes."""
+        return f"{estimator.n_features_in_:,} features, {len(estimator.classes_):,} classes"
+
+    def evaluate(self, estimator: Any, examples: Examples) -> ShownEvaluation:
+        """Counts by class."""
+        predicted = estimator.predict(examples.X)
+        return ShownEvaluation(Evaluation.of(examples.Y, predicted, estimator.classes_))
+
+    def outcome(self, estimator: Any, data: str, X: Any, Y: Any) -> Outcome:
+        """Confusion of classes."""
+        predicted = as_label_array(estimator.predict(X))
+        found = Evaluation.of(as_label_array(Y), predicted, estimator.classes_)
+        return Outcome(data, found.classes, found.confusion)
+
+    def suspects(self, estimator: Any, X: Any, Y: Any, n: int) -> list[dict[str, Any]] | None:
+        """The rows with the largest slack, by the names of their classes."""
+        if hasattr(estimator, "dual_coef_"):
+            return None
+        problem, names = estimator._problem(), estimator.classes_.tolist()
+        codes = problem.encode_classes(len(names))
+        pack = problem.pack(*_encoded(estimator, X, Y, names, codes), None)
+        name = dict(zip(codes.tolist(), names, strict=True))
+        found = largest_slacks(problem, pack, estimator.result_.w, estimator.rescaling, n)
+        return [
+            {"index": s.index, "slack": s.slack, "loss": s.loss,
+             "truth": name[int(s.truth[0])], "worst": name[int(s.worst[0])]}
+            for s in found
+        ]  # fmt: skip
+
+
+def _encoded(
+    estimator: Any, X: Any, y: Any, names: list[Any], codes: np.ndarray
+) -> tuple[Any, np.ndarray]:
+    """The rows and the labels of a classifier as its problem reads them."""
+    numbers = {label: k for k, label in enumerate(names)}
+    labels = as_label_array(y).tolist()
+    strange = next((label for label in labels if label not in numbers), None)
+    if strange is not None:
+        raise DataError(
+            f"the label {strange!r} was not trained: X and Y are the training examples, others "
+            "are given as test=(X, Y)"
+        )
+    return read_matrix(estimator, X, reset=False), codes[[numbers[label] for label in labels]]

@@ -1,0 +1,107 @@
+"""``Show``: how models and predictions of a structure are described, evaluated and drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..engine.python import as_kernel_problem
+from ..errors import MaxMarginError
+from ..outputs.explain import explain, largest_slacks
+
+#: A row of ``maxmargin info``: a name and a value.
+Row = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Score:
+    """The evaluation of a structure that defines no other: what ``estimator.score`` says."""
+
+    score: float
+    n: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """For programs."""
+        return {"score": self.score, "n": self.n}
+
+    def print(self) -> None:
+        """For people."""
+        print(f"score {self.score:.4f}  ({self.n:,} examples)")
+
+    def plot(self, path: Path) -> None:
+        """Nothing to draw."""
+        raise MaxMarginError("a picture of an evaluation is not offered for this structure")
+
+
+class Show:
+    """What the command line and the report say about a structure; every method has a default.
+
+    Parameters
+    ----------
+    structure : Structure
+    """
+
+    #: What the classes of a model are called.
+    class_word = "classes"
+
+    def __init__(self, structure: Any):
+        self.structure = structure
+
+    def describe(self, estimator: Any) -> str:
+        """The size of a model in a few words."""
+        return f"{estimator.result_.w.size:,} weights"
+
+    def info(self, content: dict[str, Any]) -> list[Row]:
+        """Rows of ``maxmargin info``, from what ``saving.models.summary`` returned."""
+        return []
+
+    def evaluate(self, estimator: Any, examples: Any) -> Any:
+        """Predictions against the truth: an object with ``to_dict``, ``print`` and ``plot``."""
+        return Score(estimator.score(examples.X, examples.Y), len(examples.Y))
+
+    def check_plot(self, path: Path) -> None:
+        """Refuse a picture of an evaluation that could not be drawn."""
+        from ..report.convergence import check_format, require_matplotlib
+
+        require_matplotlib()
+        check_format(path)
+
+    def explain(self, estimator: Any, n: int) -> Any:
+        """The n largest weights: an object with ``to_dict`` that prints as text."""
+        if hasattr(estimator, "dual_coef_"):
+            raise MaxMarginError("has a kernel, so its features have no weights to show")
+        return explain(estimator, n)
+
+    def suspects(self, estimator: Any, X: Any, Y: Any, n: int) -> list[dict[str, Any]] | None:
+        """The examples with the largest slack, for the report; None where that is not known."""
+        if not hasattr(estimator, "problem"):
+            return None
+        problem = as_kernel_problem(estimator.problem)
+        pack = problem.pack(X, Y, None)
+        found = largest_slacks(problem, pack, estimator.result_.w, estimator.rescaling, n)
+        return [
+            {"index": s.index, "slack": s.slack, "loss": s.loss,
+             "truth": _output(s.truth), "worst": _output(s.worst)}
+            for s in found
+        ]  # fmt: skip
+
+    def print_suspects(self, estimator: Any, path: str, n: int, as_json: bool) -> None:
+        """``maxmargin suspects``: the examples of a file that disagree most with the model."""
+        raise MaxMarginError(f"suspects is not offered for {self.structure.name}")
+
+    def outcome(self, estimator: Any, data: str, X: Any, Y: Any) -> Any:
+        """Predictions on some data, as the ``report.results.Outcome`` of a report, or None."""
+        return None
+
+    def locate(self, suspects: list[dict[str, Any]], examples: Any) -> None:
+        """Add the lines of the file to suspects of the report, where the file has them."""
+
+    def sections(self, estimator: Any, X: Any, Y: Any) -> list[tuple[str, str]]:
+        """More sections of the report: titles and HTML; predictions shown as pictures, say."""
+        return []
+
+
+def _output(labels: Any) -> Any:
+    """An output of a user's problem: its labels, or the one object."""
+    return labels[0] if len(labels) == 1 else labels.tolist()

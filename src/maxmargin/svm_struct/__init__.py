@@ -1,0 +1,1 @@
+"""SVM-struct's own programs, with its flags and files: drop-in replacements."""
