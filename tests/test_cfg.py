@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 import maxmargin as mm
 from cfg_reference import Treebank, over, random_tree, random_treebank
-from maxmargin.data.trees import Tree, as_tree
+from maxmargin.data.brackets import as_tree
+from maxmargin.data.trees import Tree
 from maxmargin.engine.bind import bind, interpret
 from maxmargin.engine.shard import Shard
 from maxmargin.problem import MARGIN, PREDICT, SLACK, Kernels

@@ -5,7 +5,8 @@ import pytest
 
 import maxmargin as mm
 from cfg_reference import random_treebank
-from maxmargin.data.trees import Tree, as_tree
+from maxmargin.data.brackets import as_tree
+from maxmargin.data.trees import Tree
 from reference import enumerate_optimum
 
 TREES = [

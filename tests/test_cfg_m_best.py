@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import maxmargin as mm
 from cfg_reference import random_treebank
-from maxmargin.data.trees import as_tree
+from maxmargin.data.brackets import as_tree
 from maxmargin.problem import MARGIN, PREDICT, SLACK
 from maxmargin.training import train
 from test_cfg import CASES, SEEDS, SIZES

@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 import maxmargin as mm
-from maxmargin.engine.checked import check_codes, csr_rows, first_not_finite
+from maxmargin.data.checked import check_codes, csr_rows, first_not_finite
 from maxmargin.errors import DataError
 from maxmargin.structures.binary.problem import Binary
 from maxmargin.structures.chain.problem import Chain

@@ -6,9 +6,9 @@ from .backends.files import Files as Files
 from .backends.ray import Ray as Ray
 from .checks.check import check_problem as check_problem
 from .data import datasets as datasets
+from .data.brackets import as_tree as as_tree
 from .data.sequences import Sequences as Sequences
 from .data.trees import Tree as Tree
-from .data.trees import as_tree as as_tree
 from .data.trees import to_nltk as to_nltk
 from .errors import CheckpointError as CheckpointError
 from .errors import DataError as DataError

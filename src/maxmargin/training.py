@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .data.checked import check_weights
 from .data.source import OpenSource, Source
-from .engine.checked import check_weights
 from .engine.python import as_kernel_problem
 from .engine.shard import Shard
 from .errors import DataError

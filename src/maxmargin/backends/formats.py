@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..data.checked import as_csr, check_finite_rows, check_offsets, check_weights
 from ..data.labels import check_no_nan
 from ..data.sequences import Sequences
-from ..engine.checked import as_csr, check_finite_rows, check_offsets, check_weights
 from ..errors import DataError
 from ..features import Extractor
 from ..io.conll import read_conll

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..data.checked import as_csr, check_codes, check_finite_rows, check_offsets, check_weights
 from ..data.sequences import Sequences
-from ..engine.checked import as_csr, check_codes, check_finite_rows, check_offsets, check_weights
 from ..errors import DataError
 
 

@@ -80,9 +80,7 @@ def make_conll(n: int = 300, seed: int = 0, noise: float = 0.0) -> list[str]:
 
 def write_conll(path: str | Path, n: int = 300, seed: int = 0, noise: float = 0.0) -> None:
     """Write ``make_conll(n, seed, noise)`` to a file."""
-    from ..io import write_lines_atomic
-
-    write_lines_atomic(path, make_conll(n, seed, noise))
+    Path(path).write_text("".join(f"{line}\n" for line in make_conll(n, seed, noise)), "utf-8")
 
 
 def _pick(random: np.random.Generator, words: list[str]) -> str:

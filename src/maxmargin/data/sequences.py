@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.checked import NotFinite, check_finite_rows, check_offsets, csr_rows, first_bad_weight
 from ..errors import DataError
+from .checked import NotFinite, check_finite_rows, check_offsets, csr_rows, first_bad_weight
 
 
 class Sequences(Sequence[Any]):

@@ -8,8 +8,8 @@ from xml.sax.saxutils import escape
 
 from rich.cells import cell_len
 
+from .brackets import as_tree
 from .tree_text import Place, lay_out, wrong_brackets
-from .trees import as_tree
 
 _SIZE = 14  # of the letters
 _LEVEL = 38  # from a parent to its part

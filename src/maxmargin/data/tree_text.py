@@ -11,7 +11,8 @@ from typing import Any
 
 from rich.cells import cell_len
 
-from .trees import Tree, as_tree, fold
+from .brackets import as_tree
+from .trees import Tree, fold
 
 
 @dataclass(slots=True)

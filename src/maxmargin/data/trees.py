@@ -215,40 +215,6 @@ def fold(root: Any, children: Callable[[Any], Iterable[Any]], make: Callable[...
             stack[-1][2].append(value)
 
 
-def as_tree(obj: Any) -> Tree:
-    """A tree from a `Tree`, a tree of NLTK or a bracketed string.
-
-    Parameters
-    ----------
-    obj : Tree, nltk.Tree or str
-
-    Raises
-    ------
-    DataError
-        If it is none of these, or not a tree over tagged words.
-
-    Examples
-    --------
-    >>> as_tree("( (S (NP (PRP She)) (VP (VBZ sleeps))))").label
-    'TOP'
-    """
-    if isinstance(obj, Tree):
-        return obj
-    if isinstance(obj, str):
-        from ..io.brackets import parse_trees
-
-        found = parse_trees(obj)
-        if len(found) != 1:
-            raise DataError(f"the string holds {len(found)} trees; give one, as in (NN dog)")
-        return found[0]
-    if isinstance(obj, list) and callable(getattr(obj, "label", None)):
-        return fold(obj, list, lambda node, values: Tree(str(node.label()), values))
-    raise DataError(
-        f"{type(obj).__name__} is no tree; give a maxmargin.Tree, an nltk.Tree or a string of "
-        "brackets"
-    )
-
-
 def to_nltk(tree: Tree) -> Any:
     """The same tree as an ``nltk.Tree``; needs NLTK."""
     from nltk import Tree as NltkTree

@@ -17,8 +17,8 @@ import numpy as np
 from numba import njit
 from numba.extending import register_jitable
 
+from ..data.checked import check_finite_rows, csr_rows
 from ..errors import DataError
-from .checked import check_finite_rows, csr_rows
 from .views import prefetch
 
 #: Weights beyond this number do not stay in the processor's caches.

@@ -9,11 +9,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ..data.brackets import clean, parse_trees
     from ..saving.atomic import atomic_file, write_lines_atomic
     from ..saving.container import read_container, write_container
     from ..saving.label_json import labels_from_json, labels_to_json
     from ..svm_struct.models import load_svm_struct, save_svm_struct
-    from .brackets import clean, parse_trees, read_sentences, read_trees, tree_lines, write_trees
+    from .brackets import read_sentences, read_trees, tree_lines, write_trees
     from .conll import conll_lines, read_conll, write_conll
     from .hmm import hmm_lines, read_hmm
     from .svm_struct import StructModel, read_svm_struct, write_svm_struct
@@ -23,13 +24,13 @@ _HOME = {
     "Examples": "svmlight",
     "StructModel": "svm_struct",
     "atomic_file": "..saving.atomic",
-    "clean": "brackets",
+    "clean": "..data.brackets",
     "conll_lines": "conll",
     "hmm_lines": "hmm",
     "labels_from_json": "..saving.label_json",
     "labels_to_json": "..saving.label_json",
     "load_svm_struct": "..svm_struct.models",
-    "parse_trees": "brackets",
+    "parse_trees": "..data.brackets",
     "read_conll": "conll",
     "read_container": "..saving.container",
     "read_examples": "svmlight",

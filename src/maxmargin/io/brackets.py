@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-import gc
 import re
-from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ..data.trees import Tree, as_tree, escape, fold
+from ..data.brackets import as_tree, parse_trees
+from ..data.trees import Tree, escape
 from ..errors import DataError
 from ..saving.atomic import write_lines_atomic
 from .sources import display_name, open_source
 
-ROOT = "TOP"
-"""The label of an outer bracket without one: ``( (S ...))`` is read as ``(TOP (S ...))``."""
-
 _BLANK = re.compile(r"[ \t\n\r\f\v]+")  # other blanks of Unicode may be part of a word
-_TOKEN = re.compile(
-    r"\(\s*(?:([^\s()]+)\s+([^\s()]+)\s*\)|([^\s()]*))"  # a tag with its word, or an opening label
-    r"|(\))|([^\s()]+)",
-    re.ASCII,
-)
-_FUNCTION = re.compile(r"(?<=.)[-=|].*")
 
 
 def read_trees(
@@ -62,92 +52,6 @@ def read_trees(
     return [tree.leaves() for tree in trees], trees
 
 
-def parse_trees(
-    text: str, name: str | None = None, traces: bool = True, functions: bool = True
-) -> list[Tree]:
-    """The trees of a text.
-
-    Parameters
-    ----------
-    text : str
-    name : str, optional
-        The file it comes from, for messages.
-    traces, functions : bool
-        Whether to keep them; see `clean`. Trees without any other word are left out.
-
-    Raises
-    ------
-    DataError
-        If brackets are unbalanced, labels are missing, or words have no tag.
-    """
-    collecting = gc.isenabled()
-    gc.disable()  # nothing here is ever garbage, and to look for it takes half of the time
-    try:
-        trees = _parse(text, name, _joiner(traces, functions))
-    finally:
-        if collecting:
-            gc.enable()
-    return trees if traces else [tree for tree in trees if tree.label != "-NONE-"]
-
-
-def _parse(text: str, name: str | None, join: Callable[[str, list[Tree]], Tree]) -> list[Tree]:
-    trees: list[Tree] = []
-    tagged: dict[tuple[str, str], Tree] = {}  # trees never change, so that words share them
-    parts: list[Tree] = trees  # of the innermost open bracket
-    stack: list[tuple[str, list[Tree], int]] = []
-    for number, (tag, word, label, close, loose) in enumerate(_TOKEN.findall(text)):
-        if word:
-            node = tagged.get((tag, word))
-            if node is None:
-                node = tagged[tag, word] = Tree(tag, (word,))
-            parts.append(node)
-        elif close:
-            if not stack:
-                raise _error(text, number, "this ')' closes nothing; remove it", name)
-            label, outer, start = stack.pop()
-            if not label or not parts:
-                label = _outer_label(label, parts, bool(stack), text, start, name)
-            outer.append(join(label, parts))
-            parts = outer
-        elif loose:
-            raise _loose(text, number, loose, name)
-        else:
-            stack.append((label, parts, number))
-            parts = []
-    if stack:
-        raise _error(text, stack[0][2], "this tree is never closed; a ')' is missing", name)
-    return trees
-
-
-def _outer_label(
-    label: str, parts: list[Tree], inside: bool, text: str, start: int, name: str | None
-) -> str:
-    """The name of an outer bracket without one; everything else that lacks something is refused."""
-    if not parts:
-        remedy = "write tag and word, as in (NN dog)" if label else "remove it"
-        raise _error(text, start, f"({label}) holds nothing; {remedy}", name)
-    if inside:
-        raise _error(text, start, "a bracket inside a tree has no label; give it one", name)
-    return ROOT
-
-
-def _loose(text: str, number: int, word: str, name: str | None) -> DataError:
-    return _error(
-        text,
-        number,
-        f"the word {word!r} has no bracket of its own; write each word with its tag, as in "
-        f"(NN {word}), and nothing between trees",
-        name,
-    )
-
-
-def _error(text: str, number: int, message: str, name: str | None) -> DataError:
-    """An error at a token, given by its number."""
-    token = next(islice(_TOKEN.finditer(text), number, None))
-    line = text.count("\n", 0, token.start()) + 1
-    return DataError(message, name, line if name is not None or line > 1 else None)
-
-
 def _decode(content: bytes, name: str) -> str:
     try:
         return content.decode("utf-8-sig")
@@ -157,64 +61,6 @@ def _decode(content: bytes, name: str) -> str:
             name,
             content.count(b"\n", 0, error.start) + 1,
         ) from error
-
-
-def clean(tree: Any, traces: bool = False, functions: bool = False) -> Tree | None:
-    """The tree without traces and function tags.
-
-    Parameters
-    ----------
-    tree : Tree, nltk.Tree or str
-    traces : bool
-        Whether to keep words with the tag ``-NONE-``. Without them, constituents left without
-        words go too.
-    functions : bool
-        Whether to keep what follows the first ``-``, ``=`` or ``|`` of a constituent's label.
-
-    Returns
-    -------
-    Tree or None
-        None if no word is left. A constituent whose only part has its own label, which the removal
-        often makes, is left out (unless both are kept).
-
-    Examples
-    --------
-    >>> print(clean("(S (NP-SBJ (-NONE- *T*-1)) (VP=2 (VB Go)))"))
-    (S (VP (VB Go)))
-    """
-    join = _joiner(traces, functions)
-
-    def make(node: Tree, values: list[Any]) -> Tree:
-        return node if node.preterminal else join(node.label, values)
-
-    cleaned = fold(as_tree(tree), lambda node: node.children, make)
-    return cleaned if traces or cleaned.label != "-NONE-" else None
-
-
-_NOTHING = Tree("-NONE-", ("",))  # stands for a constituent without words until its parent drops it
-
-
-def _joiner(traces: bool, functions: bool) -> Callable[[str, list[Tree]], Tree]:
-    """What makes a constituent of its parts while leaving out what is not to be kept."""
-    if traces and functions:
-        return Tree
-    short: dict[str, str] = {}  # labels without function tags
-
-    def join(label: str, parts: list[Tree]) -> Tree:
-        if not traces:
-            for part in parts:
-                if part.label == "-NONE-":
-                    parts = [part for part in parts if part.label != "-NONE-"]
-                    if not parts:
-                        return _NOTHING
-                    break
-        if not functions:
-            label = short.get(label) or short.setdefault(label, _FUNCTION.sub("", label))
-        if len(parts) == 1 and parts[0].label == label and not parts[0].preterminal:
-            return parts[0]
-        return Tree(label, parts)
-
-    return join
 
 
 def read_sentences(path: Any, tagged: bool = False) -> list[list[Any]]:

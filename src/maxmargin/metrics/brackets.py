@@ -27,7 +27,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..data.trees import Tree, as_tree
+from ..data.brackets import as_tree
+from ..data.trees import Tree
 from ..errors import DataError
 from .counts import Counts
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from ..data.checked import check_like
 from ..engine.arrays import Duals
-from ..engine.checked import check_like
 from ..engine.passes import Cache
 from ..engine.shard import Shard
 from ..engine.vectors import Plane

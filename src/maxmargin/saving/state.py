@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.checked import check_like
+from ..data.checked import check_like
 from ..engine.vectors import Plane
 from ..errors import CheckpointError, ModelFileError
 from .label_json import labels_from_json, labels_to_json

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from ...engine.checked import check_codes
+from ...data.checked import check_codes
 from ...engine.linalg import Rows, add_rows, pack_rows, read_only, row_dot, row_write
 from ...errors import DataError
 from ...problem import PREDICT, KernelProblem, Kernels, Pack

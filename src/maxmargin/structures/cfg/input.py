@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ...data.trees import Tree, as_tree
+from ...data.brackets import as_tree
+from ...data.trees import Tree
 from ...errors import DataError
 
 INPUTS = ("words", "tags", "tagged")

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from ...data.checked import check_codes
 from ...data.costs import check_cost
 from ...data.sequences import Sequences, check_finite, stack_sequences
 from ...data.transitions import check_gold
-from ...engine.checked import check_codes
 from ...engine.linalg import add_rows, pack_rows, read_only
 from ...errors import DataError
 from ...problem import MARGIN, PREDICT, KernelProblem, Kernels, Pack

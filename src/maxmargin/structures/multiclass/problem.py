@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from ...data.checked import check_codes
 from ...data.costs import check_cost
-from ...engine.checked import check_codes
 from ...engine.linalg import Rows, add_rows, pack_rows, read_only, row_scores, row_write_both
 from ...problem import MARGIN, PREDICT, KernelProblem, Kernels, Pack
 
