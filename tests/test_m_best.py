@@ -302,11 +302,12 @@ def test_check_problem_looks_at_several_outputs():
 
 AGAIN = """
 import numpy as np, maxmargin as mm
-from maxmargin import m_best_compiled as compiled
+from maxmargin.engine.several_bind import bind_m_best
+from maxmargin.structures.chain.problem import Chain
 X = np.eye(4)
 clf = mm.ChainSVC(solver=mm.OneSlack(m_cuts=2)).fit([X], [[0, 1, 0, 1]])
 clf.predict_m_best([X], 3)
-used = [getattr(compiled, f"chain_{l}") for l in ("ask", "measure", "sum", "keep")]
+used = bind_m_best(Chain.kernels, "Chain", True)
 print(sum(sum(f.stats.cache_hits.values()) for f in used),
       sum(sum(f.stats.cache_misses.values()) for f in used))
 """

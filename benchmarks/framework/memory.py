@@ -1,9 +1,8 @@
 """Peak memory of a training run, measured in a process of its own.
 
-Both commands print the numbers as JSON:
-
-    python -m benchmarks.framework.memory covertype DIRECTORY N SEED SECONDS
-    python -m benchmarks.framework.memory TASK DIRECTORY N C TARGET SOLVER SECONDS
+``python -m benchmarks.framework.memory covertype DIRECTORY N SEED SECONDS`` and
+``python -m benchmarks.framework.memory TASK DIRECTORY N C TARGET SOLVER SECONDS`` print the numbers as
+JSON.
 """
 
 from __future__ import annotations

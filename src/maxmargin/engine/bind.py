@@ -1,8 +1,7 @@
-"""From the kernels of a problem to the loops a solver calls: which of the three speeds it gets.
+"""From the kernels of a problem to the loops a solver calls, compiled where the kernels are.
 
 ==================================== =========================================================
-kernels of a built-in problem        ``compiled.py``: compiled once, kept on disk
-numba functions of a user            compiled here, once in each process
+numba functions                      compiled with the loops into one, kept on disk (``keep.py``)
 plain Python functions               the same loops, interpreted
 ==================================== =========================================================
 """
@@ -17,7 +16,6 @@ from ..problem import Kernels
 from . import ascent
 from . import passes as loops
 from .arrays import UNWRITTEN
-from .compiled_cache import delete_outdated
 from .linalg import sparse_dot
 
 
@@ -34,21 +32,20 @@ class Loops(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def bind(kernels: Kernels) -> Loops:
-    """The fastest loops there are for these kernels."""
+def bind(kernels: Kernels, name: str = "functions") -> Loops:
+    """The fastest loops there are for these kernels of the problem ``name``."""
     from numba.core.dispatcher import Dispatcher
 
-    delete_outdated()
     functions = [f for f in vars(kernels).values() if f is not None]
-    if not all(isinstance(f, Dispatcher) for f in functions):
-        return interpret(kernels)
-    return _built_in().get(kernels) or compile_loops(kernels)
+    if all(isinstance(f, Dispatcher) for f in functions):
+        return compile_loops(kernels, name)
+    return interpret(kernels)
 
 
 def interpret(kernels: Kernels) -> Loops:
     """The loops as plain Python, also for kernels that numba has compiled."""
-    decode, loss, delta = (_plain(f) for f in (kernels.decode, kernels.loss, kernels.delta))
-    score, see = _see(kernels, _plain)
+    decode, loss, delta = (plain(f) for f in (kernels.decode, kernels.loss, kernels.delta))
+    score, see = _see(kernels, plain)
     return Loops(
         partial(loops.decode_examples.py_func, decode),
         partial(loops.collect_planes.py_func, loss, delta),
@@ -60,48 +57,42 @@ def interpret(kernels: Kernels) -> Loops:
     )
 
 
-def compile_loops(kernels: Kernels) -> Loops:
-    """Bindings for a user's numba kernels; closures cannot be kept on disk."""
+def compile_loops(kernels: Kernels, name: str) -> Loops:
+    """The loops with numba kernels: each is compiled when it is first called."""
     from numba import njit
 
     from .ascent import ascend_examples, sum_duals
+    from .keep import keep
     from .passes import collect_planes, decode_examples, recall_planes, remember_planes
 
-    decode, loss, delta = kernels.decode, kernels.loss, kernels.delta
+    kernel_decode, loss, delta = kernels.decode, kernels.loss, kernels.delta
     score, see = (njit(f, nogil=True) for f in _see(kernels, lambda f: f))
 
-    @njit(nogil=True)
-    def user_decode(pack, w, mode, order, labels, work):
-        return decode_examples(decode, pack, w, mode, order, labels, work)
+    def decode(pack, w, mode, order, labels, work):
+        return decode_examples(kernel_decode, pack, w, mode, order, labels, work)
 
-    @njit(nogil=True)
-    def user_collect(pack, w, mode, order, labels, g, value, scratch):
+    def collect(pack, w, mode, order, labels, g, value, scratch):
         return collect_planes(loss, delta, pack, w, mode, order, labels, g, value, scratch)
 
-    @njit(nogil=True)
-    def user_recall(pack, w, mode, order, cache, now, labels, value, scratch, work):
+    def recall(pack, w, mode, order, cache, now, labels, value, scratch, work):
         return recall_planes(
             score, see, pack, w, mode, order, cache, now, labels, value, scratch, work
         )
 
-    @njit(nogil=True)
-    def user_remember(pack, order, labels, value, recalled, cache, now):
+    def remember(pack, order, labels, value, recalled, cache, now):
         return remember_planes(loss, pack, order, labels, value, recalled, cache, now)
 
-    @njit(nogil=True)
-    def user_ascend(pack, w, C, mode, order, duals, rule, labels, visits, block, work):
+    def ascend(pack, w, C, mode, order, duals, rule, labels, visits, block, work):
         return ascend_examples(
-            decode, loss, delta, see,
+            kernel_decode, loss, delta, see,
             pack, w, C, mode, order, duals, rule, labels, visits, block, work,
         )  # fmt: skip
 
-    @njit(nogil=True)
-    def user_sum(pack, C, mode, order, duals, w, scratch):
+    def sum(pack, C, mode, order, duals, w, scratch):
         return sum_duals(delta, pack, C, mode, order, duals, w, scratch)
 
-    return Loops(
-        user_decode, user_collect, user_recall, user_remember, user_ascend, user_sum, compiled=True
-    )
+    bound = (decode, collect, recall, remember, ascend, sum)
+    return Loops(*(keep(f, f"{name}: {f.__name__}") for f in bound), compiled=True)
 
 
 def _see(kernels: Kernels, use: Callable[[Any], Any]) -> tuple[Any, Any]:
@@ -132,32 +123,6 @@ def _see(kernels: Kernels, use: Callable[[Any], Any]) -> tuple[Any, Any]:
     return score_example, see_scores
 
 
-def _plain(function: Any) -> Any:
+def plain(function: Any) -> Any:
     """The Python function behind a compiled one."""
     return getattr(function, "py_func", function)
-
-
-def module_kernels(module: Any) -> Kernels:
-    """The kernels that a file of a built-in problem defines."""
-    optional = (getattr(module, name, None) for name in ("score", "margin", "m_best"))
-    return Kernels(module.decode, module.loss, module.delta, *optional)
-
-
-@lru_cache(maxsize=1)
-def _built_in() -> dict[Kernels, Loops]:
-    """Which bindings of ``compiled.py`` belong to which kernels."""
-    from ..structures.binary import problem as binary
-    from ..structures.cfg import functions as cfg
-    from ..structures.chain import problem as chain
-    from ..structures.multiclass import problem as multiclass
-    from . import compiled
-
-    modules: dict[str, Any] = {
-        "binary": binary, "multiclass": multiclass, "chain": chain, "cfg": cfg,
-    }  # fmt: skip
-    return {
-        module_kernels(module): Loops(
-            *(getattr(compiled, f"{name}_{loop}") for loop in Loops._fields[:-1]), compiled=True
-        )
-        for name, module in modules.items()
-    }

@@ -58,7 +58,8 @@ class Shard(ShardArrays):
     ):
         super().__init__(pack)
         self.problem = problem
-        self.loops = bind(problem.kernels) if loops is None else loops
+        name = type(problem).__name__
+        self.loops = bind(problem.kernels, name) if loops is None else loops
         self.total_weight = float(pack.weight.sum())
         self.n_jobs = n_threads(n_jobs)
         self.threads = Threads(self.n_jobs if self.loops.compiled else 1)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numba.extending import register_jitable
 
 from .arrays import EMPTY
+from .keep import keep
 from .linalg import copy_labels, sparse_axpy
 
 #: A pair whose violation is below this part of tau is left alone (0.15 / 0.25 in the paper).
 INNER = 0.6
 
 
-@njit(cache=True, nogil=True)
+@keep
 def ascend_block(alpha, kept, known, i, m, block, C, rule, width, w, visits):
     """Solve the dual of one example, or take a step in it; then w follows (line 22).
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import threading
 import time
 from typing import Any
 
@@ -11,6 +9,7 @@ import numpy as np
 
 from .arrays import Rule
 from .bind import Loops
+from .keep import piece
 from .linalg import blend, differences, go_towards, sparse_set
 from .shard_arrays import ShardArrays
 from .smo import ascend_block
@@ -20,17 +19,12 @@ from .vectors import warm_up_planes
 def warm_up(loops: Loops, arrays: ShardArrays, mode: int, names: tuple[str, ...]) -> float:
     """Compile (or load) these loops by treating no example; returns the seconds it took."""
     start = time.perf_counter()
-    late = threading.Timer(1.0, _say_compiling)
-    late.daemon = True
-    late.start()
-    try:
-        for name in names:
+    for number, name in enumerate(names, 1):
+        with piece(number, len(names)):
             getattr(loops, name)(*_nothing_to_do(name, arrays, mode))
-        if "ascend" in names and not loops.compiled:
-            _warm_up_block(arrays)
-        warm_up_vectors(names)
-    finally:
-        late.cancel()
+    if "ascend" in names and not loops.compiled:
+        _warm_up_block(arrays)
+    warm_up_vectors(names)
     return time.perf_counter() - start
 
 
@@ -70,8 +64,3 @@ def _warm_up_block(arrays: ShardArrays) -> None:
         duals.alpha[0], duals.gram, duals.known, 0, 1, block, 1.0, Rule(True), arrays.pack.width,
         np.zeros(1), visits,
     )  # fmt: skip
-
-
-def _say_compiling() -> None:
-    """One line, when compiling takes long enough for a user to wonder."""
-    print("maxmargin: compiling (once on this machine, a few seconds)", file=sys.stderr, flush=True)

@@ -44,7 +44,9 @@ class Asker:
     def __init__(self, shard: Shard, m: int):
         self.shard = shard
         self.m = m
-        self.loops: MBestLoops = bind_m_best(shard.problem.kernels, shard.loops)
+        self.loops: MBestLoops = bind_m_best(
+            shard.problem.kernels, type(shard.problem).__name__, shard.loops.compiled
+        )
         self.outputs: Cache = shard.new_cache(m)
         self.score = np.zeros((shard.n, m))
         self.exact = shard.problem.kernels.m_best is not None

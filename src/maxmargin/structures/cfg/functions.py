@@ -15,6 +15,8 @@ import numpy as np
 from numba import njit
 from numba.extending import register_jitable
 
+from ...engine.keep import keep
+from ...engine.linalg import sparse_axpy
 from ...problem import MARGIN, PREDICT, Kernels
 from .cky import SPANS, TAGS, inside, open_chart, scores, span_of
 from .cky_second import second_best
@@ -222,6 +224,16 @@ def write_row(row, base, K, k, idx, nnz):
         idx[nnz] = base + row[e] * np.int64(K) + k
         nnz += 1
     return nnz
+
+
+@keep
+def sum_truths(pack, total, scratch):
+    """total += sum_i weight_i phi_i(y_i)."""
+    idx, val = scratch
+    for i in range(len(pack.weight)):
+        y = pack.truth[pack.offsets[i] : pack.offsets[i + 1]]
+        nnz = delta(pack.data, i, y, y[:0], idx, val)
+        sparse_axpy(pack.weight[i], idx, val, nnz, total)
 
 
 KERNELS = Kernels(decode, loss, delta, m_best=m_best)

@@ -13,7 +13,7 @@ from ...objective import check_positive
 from ...problem import MARGIN, PREDICT, KernelProblem, Pack
 from .cky import LONGEST, lay_out, span_of, write_node
 from .cky_kbest import forest_work
-from .functions import BRACKET, KERNELS, ZERO_ONE, CFGData
+from .functions import BRACKET, KERNELS, ZERO_ONE, CFGData, sum_truths
 from .grammar import FEATURE_AT, LABEL_AT, Grammar, flat, ints, section
 from .input import INPUTS, Sentence, read_examples, read_sentences
 from .lexicon import Lexicon, find_rows
@@ -183,10 +183,8 @@ class CFG(KernelProblem):
 
     def truth_features(self, pack: Pack) -> np.ndarray:
         """sum_i weight_i phi_i(y_i)."""
-        from ...engine.several_compiled import cfg_truths
-
         total, idx, val = np.zeros(pack.dim), np.empty(pack.width, np.uint64), np.empty(pack.width)
-        cfg_truths(pack, total, (idx, val))
+        sum_truths(pack, total, (idx, val))
         return total
 
     def operations(self, pack: Pack) -> float:
