@@ -1,8 +1,9 @@
 """Peak memory of a training run, measured in a process of its own.
 
-``python -m benchmarks.framework.memory covertype DIRECTORY N SEED SECONDS`` and
-``python -m benchmarks.framework.memory TASK DIRECTORY N C TARGET SOLVER SECONDS`` print the numbers as
-JSON.
+Both commands print the numbers as JSON:
+
+    python -m benchmarks.framework.memory covertype DIRECTORY N SEED SECONDS
+    python -m benchmarks.framework.memory TASK DIRECTORY N C TARGET SOLVER SECONDS
 """
 
 from __future__ import annotations

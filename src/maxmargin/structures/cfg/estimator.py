@@ -23,7 +23,7 @@ class CFGSVC(_SVC):
     """Constituent trees of sentences, by a grammar that is read from the training trees.
 
     The grammar has all rules of the training trees. Rules are made binary and unary chains are one
-    step each (``maxmargin.structures.cfg.binary_rules`` says how, and the way back loses nothing); trees
+    step each (``structures/cfg/binary_rules.py`` says how, and the way back loses nothing); trees
     with other rules or other unary chains cannot be predicted, unless ``horizontal`` lets new
     rules be put together.
 
