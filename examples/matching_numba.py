@@ -15,7 +15,7 @@ from matching import accuracy, make_pairs
 from numba import njit
 
 import maxmargin as mm
-from maxmargin.problem import PREDICT, Kernels, Pack
+from maxmargin.problem import PREDICT, Functions, Pack
 
 
 class Data(NamedTuple):
@@ -119,10 +119,10 @@ def delta(data, i, y, z, idx, val):
     return d
 
 
-class FastMatching(mm.KernelProblem):
+class FastMatching(mm.CompiledProblem):
     """x: (m, m, d) features of all pairs; y: a permutation, as a tuple."""
 
-    kernels = Kernels(decode, loss, delta)
+    functions = Functions(decode, loss, delta)
     cache = 10  # outputs that one-slack keeps for each example: looking them up is cheaper
 
     def pack(self, X, Y=None, sample_weight=None):

@@ -10,7 +10,7 @@ X, Y = mm.io.read_conll("train.txt")
 X_test, Y_test = mm.io.read_conll("test.txt")
 clf = mm.ChainSVC(C=0.1, template="chunking", transitions="bio").fit(X, Y)
 
-found = mm.metrics.SequenceEvaluation.of(Y_test, clf.predict(X_test), clf.classes_)
+found = mm.metrics.evaluate_sequences(Y_test, clf.predict(X_test), clf.classes_)
 print(found)
 found.plot("tagging.png")
 

@@ -8,7 +8,7 @@ from scipy.sparse import csr_matrix
 import maxmargin as mm
 from maxmargin.engine.shard import Shard
 from maxmargin.errors import DataError, ProblemError
-from maxmargin.problem import MARGIN, Kernels
+from maxmargin.problem import MARGIN, Functions
 from maxmargin.solvers import working_sets as sets
 from maxmargin.solvers.loop import Certificate
 from maxmargin.structures.multiclass.problem import Multiclass
@@ -141,7 +141,7 @@ def delta_outside(data, i, y, z, idx, val):
 class Outside(NumbaClasses):
     """Its delta writes behind the end of w: into the eight bytes that malloc leaves there."""
 
-    kernels = Kernels(class_decode, class_loss, delta_outside)
+    functions = Functions(class_decode, class_loss, delta_outside)
 
 
 def test_a_delta_that_writes_outside_of_w_is_found():

@@ -11,7 +11,7 @@ from maxmargin.data.brackets import as_tree
 from maxmargin.data.trees import Tree
 from maxmargin.engine.bind import bind, interpret
 from maxmargin.engine.shard import Shard
-from maxmargin.problem import MARGIN, PREDICT, SLACK, Kernels
+from maxmargin.problem import MARGIN, PREDICT, SLACK, Functions
 from maxmargin.structures.cfg.binary_rules import binarise, unbinarise
 from maxmargin.structures.cfg.grammar import Grammar
 from maxmargin.structures.cfg.problem import CFG
@@ -76,7 +76,7 @@ def test_decode_finds_the_best_tree(case, seed, mode, speed):
 def check_decode(case: Treebank, seed, mode, speed):
     problem = case.problem
     pack = problem.pack(case.X, case.trees)
-    shard = Shard(problem, pack, loops=speed(problem.kernels))
+    shard = Shard(problem, pack, loops=speed(problem.functions))
     w = np.random.RandomState(seed).randn(pack.dim)
     labels = np.full(len(pack.truth), -1, np.int32)
     if mode == SLACK and problem.loss == "bracket":
@@ -98,7 +98,7 @@ def check_decode(case: Treebank, seed, mode, speed):
 def test_loss_and_features_are_those_of_the_definitions(case, seed):
     """Interpreted; the loops that they are compiled into are tested with the solvers."""
     problem, random = case.problem, np.random.RandomState(seed)
-    loss, delta = problem.kernels.loss.py_func, problem.kernels.delta.py_func
+    loss, delta = problem.functions.loss.py_func, problem.functions.delta.py_func
     pack = problem.pack(case.X, case.trees)
     for i, true in enumerate(case.trees):
         outputs = case.outputs(true)
@@ -119,11 +119,11 @@ def test_loss_and_features_are_those_of_the_definitions(case, seed):
 @pytest.mark.parametrize("features", ["rules", "rich"])
 def test_check_problem_finds_no_mistake(loss, features):
     case = random_treebank(3, (1, 3, 5, 4), loss=loss, features=features)
-    kernels = case.problem.kernels
+    kernels = case.problem.functions
     # As plain Python: check_problem would compile each kernel for a call of its own.
     plain = (getattr(kernels, name).py_func for name in ("decode", "loss", "delta", "m_best"))
     decode, loss_of, delta, m_best = plain
-    case.problem.kernels = Kernels(decode, loss_of, delta, m_best=m_best)
+    case.problem.functions = Functions(decode, loss_of, delta, m_best=m_best)
     checked = mm.check_problem(case.problem, case.X, case.trees, n_probes=6)
     assert checked.refused == (("slack",) if loss == "bracket" else ())
 

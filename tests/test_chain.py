@@ -150,7 +150,7 @@ def test_small_weights_of_tokens_are_errors_of_a_sequence(mode):
 def check_decode(case, layout, seed, mode, dtype, speed):
     problem = case.problem
     pack = problem.pack(case.sequences(layout, dtype), case.Y)
-    shard = Shard(problem, pack, loops=speed(problem.kernels))
+    shard = Shard(problem, pack, loops=speed(problem.functions))
     w = np.random.RandomState(seed).randn(pack.dim)
     labels = np.full(len(pack.truth), -1, np.int16)
     if mode == SLACK and not case.zero_one and not whole(case):
@@ -171,7 +171,7 @@ def check_decode(case, layout, seed, mode, dtype, speed):
 def test_loss_features_and_margins_are_those_of_the_definitions(case, layout, seed, dtype):
     """Interpreted; the loops that the kernels are compiled into are tested below."""
     problem = case.problem
-    kernels = problem.kernels
+    kernels = problem.functions
     loss, delta, margin = (f.py_func for f in (kernels.loss, kernels.delta, kernels.margin))
     pack = problem.pack(case.sequences(layout, dtype), case.Y)
     w = np.random.RandomState(seed).randn(pack.dim)
@@ -209,7 +209,7 @@ def test_cuts_are_sums_of_planes(mode, speed):
     problem = case.problem
     weight = np.array([2.0, 0.5, 1.0, 3.0, 0.0])
     pack = problem.pack(case.sequences(), case.Y, weight)
-    shard = Shard(problem, pack, loops=speed(problem.kernels))
+    shard = Shard(problem, pack, loops=speed(problem.functions))
     w = np.random.RandomState(0).randn(pack.dim)
     labels = shard.new_labels()
     shard.oracle(w, mode, labels, shard.everyone)
@@ -262,7 +262,7 @@ def test_many_labels_and_many_features(K, d, speed):
     X, Y = [random.randn(3, d)], [random.randint(K - 3, K, 3)]
     problem = Chain(K, ends=True)
     pack = problem.pack(X, Y)
-    shard = Shard(problem, pack, loops=speed(problem.kernels))
+    shard = Shard(problem, pack, loops=speed(problem.functions))
     w, labels = random.randn(pack.dim), shard.new_labels()
     shard.oracle(w, MARGIN, labels, shard.everyone)
     g, loss, (value,) = shard.collect(w, MARGIN, labels)

@@ -13,7 +13,7 @@ from scipy.optimize import linear_sum_assignment
 
 from maxmargin.checks.check import check_problem
 from maxmargin.errors import DataError, ProblemError
-from maxmargin.problem import MARGIN, PREDICT, KernelProblem, Kernels, Pack, Problem
+from maxmargin.problem import MARGIN, PREDICT, CompiledProblem, Functions, Pack, Problem
 from maxmargin.structures.binary.problem import Binary
 from maxmargin.structures.multiclass.problem import Multiclass
 
@@ -148,11 +148,11 @@ def kernel_delta(data, i, y, z, idx, val):
     return 2 * d
 
 
-class Kernel(KernelProblem):
+class Kernel(CompiledProblem):
     """Four classes as a user writes kernels; single ones can be replaced."""
 
     def __init__(self, decode=kernel_decode, loss=kernel_loss, delta=kernel_delta):
-        self.kernels = Kernels(decode, loss, delta)
+        self.functions = Functions(decode, loss, delta)
 
     def pack(self, X, Y=None, sample_weight=None):
         n, d = X.shape

@@ -7,9 +7,9 @@ import pytest
 from scipy.optimize import LinearConstraint, milp
 
 import maxmargin as mm
-from maxmargin.engine.python import as_kernel_problem
+from maxmargin.engine.python import as_compiled_problem
+from maxmargin.engine.several_outputs import SeveralOutputs
 from maxmargin.engine.shard import Shard
-from maxmargin.outputs.m_best import Asker
 from maxmargin.problem import MARGIN
 from maxmargin.solvers import combine
 from maxmargin.solvers.combine import Outputs
@@ -128,27 +128,27 @@ def test_none_without_a_cache_is_the_plain_algorithm():
 
 def outputs_of(problem, X, Y, m, weight=None):
     """Outputs of a random state of training, and the explicit features of everything."""
-    kernel_problem = as_kernel_problem(problem)
-    pack = kernel_problem.pack(X, Y, weight)
-    shard = Shard(kernel_problem, pack)
+    compiled_problem = as_compiled_problem(problem)
+    pack = compiled_problem.pack(X, Y, weight)
+    shard = Shard(compiled_problem, pack)
     random = np.random.RandomState(0)
     w = 0.3 * random.randn(pack.dim)
-    asker = Asker(shard, m)
-    asker.ask(w, MARGIN, 0.5, shard.everyone)
+    several = SeveralOutputs(shard, m)
+    several.ask(w, MARGIN, 0.5, shard.everyone)
     labels = shard.new_labels()
-    asker.take(0, labels)
+    several.take(0, labels)
     g, _, _ = shard.collect(w, MARGIN, labels)
-    return Outputs(asker, MARGIN, w, g / shard.total_weight, 0.2, shard.total_weight)
+    return Outputs(several, MARGIN, w, g / shard.total_weight, 0.2, shard.total_weight)
 
 
 def chain_case(n=3):
     case = random_chain(11, lengths=(3, 2, 3)[:n], K=3, d=2)
     outputs = outputs_of(case.problem, case.sequences(), case.Y, 4)
-    asker = outputs.asker
+    several = outputs.several
     loss, Psi = [], []
     for i in range(n):
-        lo, hi = asker.shard.pack.offsets[i : i + 2]
-        rows = asker.outputs.labels[4 * lo : 4 * hi].reshape(4, hi - lo)
+        lo, hi = several.shard.pack.offsets[i : i + 2]
+        rows = several.outputs.labels[4 * lo : 4 * hi].reshape(4, hi - lo)
         Psi.append([chain_features(case.X[i], y, 3) for y in rows])
         loss.append([float((y != case.Y[i]).sum()) for y in rows])
     truth = sum(chain_features(x, y, 3) for x, y in zip(case.X, case.Y, strict=True))
@@ -261,7 +261,7 @@ def test_the_relaxed_program_is_solved_and_rounded(monkeypatch):
 )
 def test_the_sum_of_true_features(kind):
     data = python_example(3) if kind == "python" else example(kind)
-    problem = as_kernel_problem(data.problem)
+    problem = as_compiled_problem(data.problem)
     pack = problem.pack(data.X, data.Y, data.weight)
     # <w, sum phi> by the scores of m_best at outputs that are the truth: w makes them the best.
     total = problem.truth_features(pack)
@@ -276,7 +276,7 @@ def test_the_sum_of_true_features(kind):
 
 def test_a_problem_without_true_features_says_so():
     class Bare(Multiclass):
-        truth_features = mm.KernelProblem.truth_features
+        truth_features = mm.CompiledProblem.truth_features
 
     X, y, cost, _ = small_problem(0)
     with pytest.raises(NotImplementedError, match="Bare has no truth_features"):

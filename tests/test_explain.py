@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 
 import maxmargin as mm
 from maxmargin.data.datasets import make_multiclass
-from maxmargin.engine.python import as_kernel_problem
+from maxmargin.engine.python import as_compiled_problem
 from maxmargin.outputs.explain import explain, largest, largest_slacks
 from maxmargin.structures.multiclass.problem import Multiclass
 
@@ -157,7 +157,7 @@ def test_slacks_of_a_python_problem():
 
             return max((-1, 1), key=value)
 
-    problem = as_kernel_problem(Sign())
+    problem = as_compiled_problem(Sign())
     pack = problem.pack([1.0, -3.0, 0.25], [1, 1, 1])
     first, second = largest_slacks(problem, pack, np.array([1.0]))
     assert (first.index, first.slack, first.loss, list(first.worst)) == (1, 4.0, 1.0, [-1])

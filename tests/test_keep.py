@@ -27,7 +27,7 @@ def scale(x):
 PROBLEM = """
 from typing import NamedTuple
 import numpy as np, maxmargin as mm
-from maxmargin.problem import PREDICT, Kernels, Pack
+from maxmargin.problem import PREDICT, Functions, Pack
 from numba import njit
 import helper
 from helper import scale
@@ -61,8 +61,8 @@ def delta(data, i, y, z, idx, val):
     val[0] = 0.5 * (y[0] - z[0]) * shifted(data.x[i])
     return 1
 
-class Sign(mm.KernelProblem):
-    kernels = Kernels(decode, loss, delta)
+class Sign(mm.CompiledProblem):
+    functions = Functions(decode, loss, delta)
 
     def pack(self, X, Y=None, sample_weight=None):
         n = len(X)

@@ -1,4 +1,4 @@
-"""Kernels, basis functions and exact training, against scikit-learn and enumeration."""
+"""Functions, basis functions and exact training, against scikit-learn and enumeration."""
 
 from __future__ import annotations
 

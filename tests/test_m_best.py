@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 
 import maxmargin as mm
 from maxmargin.engine.bind import bind, interpret
-from maxmargin.engine.python import as_kernel_problem
+from maxmargin.engine.python import as_compiled_problem
 from maxmargin.engine.several import differ
+from maxmargin.engine.several_outputs import SeveralOutputs
 from maxmargin.engine.shard import Shard
-from maxmargin.outputs.m_best import Asker, predict_m_best
-from maxmargin.problem import MARGIN, PREDICT, SLACK, KernelProblem, Kernels
+from maxmargin.outputs.m_best import predict_m_best
+from maxmargin.problem import MARGIN, PREDICT, SLACK, CompiledProblem, Functions
 from maxmargin.structures.binary.problem import Binary
 from maxmargin.structures.chain.problem import Chain
 from maxmargin.structures.multiclass import problem as multiclass
@@ -28,15 +29,15 @@ MODES = st.sampled_from([PREDICT, MARGIN, SLACK])
 
 def ask(problem, pack, w, m, mode=PREDICT, diversity=0.0, fast=True, n_jobs=1):
     """For each example the list of its outputs, and their scores."""
-    loops = bind(problem.kernels) if fast else interpret(problem.kernels)
-    asker = Asker(Shard(problem, pack, n_jobs, loops=loops), m)
-    asker.ask(w, mode, diversity, np.arange(pack.n))
+    loops = bind(problem.functions) if fast else interpret(problem.functions)
+    several = SeveralOutputs(Shard(problem, pack, n_jobs, loops=loops), m)
+    several.ask(w, mode, diversity, np.arange(pack.n))
     found = []
     for i in range(pack.n):
         lo, hi = pack.offsets[i : i + 2]
-        rows = asker.outputs.labels[m * lo : m * hi].reshape(m, hi - lo)
-        found.append([tuple(row.tolist()) for row in rows[: asker.outputs.count[i]]])
-    return found, asker.score
+        rows = several.outputs.labels[m * lo : m * hi].reshape(m, hi - lo)
+        found.append([tuple(row.tolist()) for row in rows[: several.outputs.count[i]]])
+    return found, several.score
 
 
 def expected(outputs, value, m, diversity):
@@ -188,7 +189,7 @@ class WithMBest(PythonChain):
 def test_a_python_problem_with_its_own_decoder(diversity):
     case = random_chain(2, lengths=(0, 2, 3))
     w = np.random.RandomState(4).randn(case.problem.pack(case.sequences()).dim)
-    _, mine = predict_m_best(as_kernel_problem(WithMBest(3)), case.X, w, 4, diversity)
+    _, mine = predict_m_best(as_compiled_problem(WithMBest(3)), case.X, w, 4, diversity)
     _, built_in = predict_m_best(case.problem, case.sequences(), w, 4, diversity)
     np.testing.assert_array_equal(mine.count, built_in.count)
     for i, count in enumerate(mine.count):
@@ -199,7 +200,7 @@ def test_a_python_problem_with_its_own_decoder(diversity):
 def test_the_fallback_of_a_python_problem(diversity):
     case = random_chain(2, lengths=(0, 1, 2, 3, 3))
     w = np.random.RandomState(4).randn(case.problem.pack(case.sequences()).dim)
-    _, found = predict_m_best(as_kernel_problem(PythonChain(3)), case.X, w, 4, diversity)
+    _, found = predict_m_best(as_compiled_problem(PythonChain(3)), case.X, w, 4, diversity)
     _, built_in = predict_m_best(case.problem, case.sequences(), w, 4, diversity)
     assert found.count.tolist() == [1, 3, 4, 4, 4]
     for i, count in enumerate(found.count):
@@ -212,10 +213,10 @@ def test_the_fallback_of_a_python_problem(diversity):
             assert scores[1] == pytest.approx(built_in.score[i, 1])
 
 
-class NoKernel(KernelProblem):
+class NoKernel(CompiledProblem):
     """A user's kernels without one for several outputs."""
 
-    kernels = Kernels(multiclass.decode, multiclass.loss, multiclass.delta)
+    functions = Functions(multiclass.decode, multiclass.loss, multiclass.delta)
 
     def __init__(self, K):
         self.inner = Multiclass(K)
@@ -243,7 +244,7 @@ def test_the_fallback_of_a_users_kernels():
 @pytest.mark.parametrize("python", [False, True])
 def test_steps_find_different_outputs_and_leave_w_alone(mode, python):
     X, y = small_problem(1)[:2]
-    problem = as_kernel_problem(PythonMulticlass(1 - np.eye(3))) if python else NoKernel(3)
+    problem = as_compiled_problem(PythonMulticlass(1 - np.eye(3))) if python else NoKernel(3)
     pack = problem.pack(X, y)
     w = np.random.RandomState(0).randn(12) * 0.1
     before = w.copy()
@@ -278,7 +279,7 @@ def test_a_decoder_that_returns_nothing_is_named():
             return []
 
     with pytest.raises(mm.ProblemError, match="0 outputs for example 0"):
-        predict_m_best(as_kernel_problem(Nothing(3)), [np.eye(2)], np.zeros(15), 2)
+        predict_m_best(as_compiled_problem(Nothing(3)), [np.eye(2)], np.zeros(15), 2)
 
 
 def test_check_problem_looks_at_several_outputs():

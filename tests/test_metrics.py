@@ -14,9 +14,9 @@ from seqeval.metrics.sequence_labeling import get_entities, precision_recall_fsc
 
 import maxmargin as mm
 from maxmargin.metrics import (
-    SequenceEvaluation,
     entities,
     entity_f1,
+    evaluate_sequences,
     sequence_accuracy,
     token_accuracy,
 )
@@ -43,7 +43,7 @@ def unzip(sequences):
 @given(pairs(TAGS))
 def test_entities_are_those_of_seqeval(sequences):
     truth, predicted = unzip(sequences)
-    mine = SequenceEvaluation.of(truth, predicted)
+    mine = evaluate_sequences(truth, predicted)
     if mine.entities is None:
         assert all(tag == "O" for sequence in truth + predicted for tag in sequence)
         return
@@ -95,7 +95,7 @@ def words(text):
 
 
 def test_the_text_is_what_conlleval_prints():
-    evaluation = SequenceEvaluation.of(words(TRUTH), words(PREDICTED))
+    evaluation = evaluate_sequences(words(TRUTH), words(PREDICTED))
     assert str(evaluation) == CONLLEVAL + "sequences: 4; without error: 0 (0.00%)"
 
 
@@ -116,7 +116,7 @@ def test_entities_of(tags, expected):
 
 
 def test_entities_end_with_their_sequence():
-    evaluation = SequenceEvaluation.of([["I-A"], ["I-A"], [], ["I-A"]], [["I-A"], ["O"], [], ["O"]])
+    evaluation = evaluate_sequences([["I-A"], ["I-A"], [], ["I-A"]], [["I-A"], ["O"], [], ["O"]])
     assert evaluation.entities is not None
     assert evaluation.entities.support.tolist() == [3]
     assert evaluation.entities.correct.tolist() == [1]
@@ -124,7 +124,7 @@ def test_entities_end_with_their_sequence():
 
 @pytest.mark.parametrize("labels", [["NN", "VB", "O"], [1, 2, 3], [("B-NP",), None, "B-NP"]])
 def test_no_entities_without_chunk_tags(labels):
-    evaluation = SequenceEvaluation.of([labels], [labels[::-1]])
+    evaluation = evaluate_sequences([labels], [labels[::-1]])
     assert evaluation.entities is None
     assert evaluation.precision is evaluation.recall is evaluation.f1 is None
     assert "accuracy:  33.33%" in str(evaluation)
@@ -139,7 +139,7 @@ def test_no_entities_without_chunk_tags(labels):
 @given(pairs(["NN", "VB", "DT"]))
 def test_tokens_and_sequences_by_definition(sequences):
     truth, predicted = unzip(sequences)
-    evaluation = SequenceEvaluation.of(truth, predicted, classes=["NN", "VB", "XX"])
+    evaluation = evaluate_sequences(truth, predicted, classes=["NN", "VB", "XX"])
     flat = [pair for sequence in sequences for pair in sequence]
     exact = [t == p for t, p in zip(truth, predicted, strict=True)]
     assert evaluation.accuracy == token_accuracy(truth, predicted)
@@ -158,7 +158,7 @@ def test_tokens_and_sequences_by_definition(sequences):
 
 
 def test_scores_of_labels():
-    evaluation = SequenceEvaluation.of([[1, 1, 2]], [[1, 2, 2]], classes=np.array([0, 1, 2]))
+    evaluation = evaluate_sequences([[1, 1, 2]], [[1, 2, 2]], classes=np.array([0, 1, 2]))
     assert evaluation.tokens.precision.tolist() == [0.0, 1.0, 0.5]
     assert evaluation.tokens.recall.tolist() == [0.0, 0.5, 1.0]
     assert evaluation.tokens.f1 == pytest.approx([0.0, 2 / 3, 2 / 3])
@@ -167,18 +167,18 @@ def test_scores_of_labels():
 
 
 def test_unknown_labels_are_counted_and_said():
-    evaluation = SequenceEvaluation.of([["a", "z"]], [["a", "a"]], classes=["a", "b"])
+    evaluation = evaluate_sequences([["a", "z"]], [["a", "a"]], classes=["a", "b"])
     assert (evaluation.labels, evaluation.n_known, evaluation.n_unseen) == (["a", "b", "z"], 2, 1)
     assert "does not know: 1" in str(evaluation)
 
 
 def test_arrays_and_empty_input():
     arrays = [np.array(["B-A", "O"]), np.array(["I-A"], object)]
-    assert SequenceEvaluation.of(arrays, arrays).f1 == 1.0
-    nothing = SequenceEvaluation.of([], [])
+    assert evaluate_sequences(arrays, arrays).f1 == 1.0
+    nothing = evaluate_sequences([], [])
     assert (nothing.accuracy, nothing.sequence_accuracy, nothing.n_tokens) == (0.0, 0.0, 0)
     assert "processed 0 tokens" in str(nothing)
-    assert SequenceEvaluation.of([[]], [[]]).sequence_accuracy == 1.0
+    assert evaluate_sequences([[]], [[]]).sequence_accuracy == 1.0
 
 
 @pytest.mark.parametrize(
@@ -193,11 +193,11 @@ def test_arrays_and_empty_input():
 )
 def test_what_cannot_be_compared(truth, predicted, message):
     with pytest.raises(mm.DataError, match=message):
-        SequenceEvaluation.of(truth, predicted)
+        evaluate_sequences(truth, predicted)
 
 
 def test_to_dict_is_json():
-    evaluation = SequenceEvaluation.of(words(TRUTH), words(PREDICTED))
+    evaluation = evaluate_sequences(words(TRUTH), words(PREDICTED))
     read = json.loads(json.dumps(evaluation.to_dict()))
     assert read["entities"]["overall"]["f1"] == evaluation.f1
     assert read["n_tokens"] == 23
@@ -208,8 +208,8 @@ def test_the_counts_of_parts_add_up():
     random = np.random.RandomState(0)
     truth = [[TAGS[k] for k in random.randint(len(TAGS), size=24)] for _ in range(2000)]
     predicted = [[TAGS[k] for k in random.randint(len(TAGS), size=24)] for _ in range(2000)]
-    whole = SequenceEvaluation.of(truth, predicted)
-    parts = [SequenceEvaluation.of(truth[k::3], predicted[k::3]) for k in range(3)]
+    whole = evaluate_sequences(truth, predicted)
+    parts = [evaluate_sequences(truth[k::3], predicted[k::3]) for k in range(3)]
     for name in ("n_sequences", "n_exact"):
         assert getattr(whole, name) == sum(getattr(part, name) for part in parts)
     assert whole.confusion.trace() == sum(part.confusion.trace() for part in parts)
@@ -234,9 +234,7 @@ def test_confusion_is_drawn(k, tmp_path):
 
 def test_labels_that_never_occur_are_not_drawn(tmp_path):
     pytest.importorskip("matplotlib")
-    evaluation = SequenceEvaluation.of(
-        [["a", "a", "b"]], [["a", "b", "b"]], classes=["a", "b", "c"]
-    )
+    evaluation = evaluate_sequences([["a", "a", "b"]], [["a", "b", "b"]], classes=["a", "b", "c"])
     figure = evaluation.plot(tmp_path / "c.svg")
     assert [text.get_text() for text in figure.axes[0].get_yticklabels()] == ["a  2", "b  1"]
     assert {text.get_text() for text in figure.axes[0].texts} == {"1"}

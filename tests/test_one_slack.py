@@ -161,7 +161,7 @@ def test_interpreted_and_compiled_runs_agree(problem, layout, mode):
     solver = mm.OneSlack(cache=3)
     fast = train_shard(Shard(problem, pack), 0.5, solver, stop, mode)
     slow = train_shard(
-        Shard(problem, pack, loops=interpret(problem.kernels)), 0.5, solver, stop, mode
+        Shard(problem, pack, loops=interpret(problem.functions)), 0.5, solver, stop, mode
     )
     assert fast.converged and slow.converged
     assert_same_optimum(fast, slow)

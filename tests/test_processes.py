@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import maxmargin as mm
-from maxmargin.engine.python import as_kernel_problem
+from maxmargin.engine.python import as_compiled_problem
 from maxmargin.engine.shard import Shard
 from maxmargin.errors import ProblemError
 from maxmargin.problem import MARGIN
@@ -160,7 +160,7 @@ def alive(pid):
 
 def test_workers_start_again_after_an_interruption(data):
     X, Y = data
-    problem = as_kernel_problem(Digits())
+    problem = as_compiled_problem(Digits())
     shard = Shard(problem, problem.pack(X, Y), n_jobs=2)
     w, labels = np.random.RandomState(0).randn(shard.pack.dim), shard.new_labels()
 

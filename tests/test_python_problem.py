@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numba import njit
 
 from maxmargin.errors import DataError, ProblemError
-from maxmargin.problem import MARGIN, PREDICT, KernelProblem, Kernels, Pack, Problem
+from maxmargin.problem import MARGIN, PREDICT, CompiledProblem, Functions, Pack, Problem
 from maxmargin.training import train
 from reference import (
     assert_same_optimum,
@@ -131,10 +131,10 @@ def class_delta(data, i, y, z, idx, val):
     return 2 * d
 
 
-class NumbaClasses(KernelProblem):
+class NumbaClasses(CompiledProblem):
     """The same as Classes, the way a user writes kernels."""
 
-    kernels = Kernels(class_decode, class_loss, class_delta)
+    functions = Functions(class_decode, class_loss, class_delta)
 
     def pack(self, X, Y=None, sample_weight=None):
         n, d = X.shape

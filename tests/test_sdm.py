@@ -73,7 +73,11 @@ def test_interpreted_and_compiled_runs_agree(problem, layout, mode):
     pack = problem.pack(layout(X), y, weight)
     fast = train_shard(Shard(problem, pack), 0.5, mm.SDM(), Stop(tol=1e-6), mode)
     slow = train_shard(
-        Shard(problem, pack, loops=interpret(problem.kernels)), 0.5, mm.SDM(), Stop(tol=1e-6), mode
+        Shard(problem, pack, loops=interpret(problem.functions)),
+        0.5,
+        mm.SDM(),
+        Stop(tol=1e-6),
+        mode,
     )
     assert fast.converged and slow.converged
     assert_same_optimum(fast, slow)

@@ -279,7 +279,7 @@ def test_interpreted_and_compiled_runs_agree(name, solver, rescaling):
     stop = Stop(tol=1e-2, max_iter=2)  # rounding does not grow in two iterations
     runs = [
         train_shard(Shard(data.problem, pack, loops=loops), C, DUAL[solver], stop, rescaling)
-        for loops in (None, interpret(data.problem.kernels))
+        for loops in (None, interpret(data.problem.functions))
     ]
     np.testing.assert_allclose(runs[0].w, runs[1].w, rtol=1e-6, atol=1e-8)
     assert_same_optimum(*runs)
@@ -324,7 +324,7 @@ def test_sdm_as_printed_ends_without_violations(slots, rescaling, monkeypatch):
         data, slack = chain_example(seed, lengths=(3, 2, 3)), rescaling == "slack"
         data.weight[:] = 1.0
         planes, losses = data.planes(slack)
-        result, state = run_checked(data, mm.SDM.as_printed(), slack, C=1.0, tol=1e-4)
+        result, state = run_checked(data, mm.SDM.from_paper(), slack, C=1.0, tol=1e-4)
         assert result.status is mm.Status.OWN_RULE
         alpha = read_alpha(data, data.problem.pack(data.X, data.Y), state.duals)
         for A, loss, a in zip(planes, losses, alpha, strict=True):

@@ -33,7 +33,7 @@ def optimum(name, rescaling, C):
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_a_path_ends_at_the_optimum_of_each_C(solver, name, rescaling):
     data, tol = example(name), 1e-5 if solver in EXACT else 3e-2
-    found = mm.path(
+    found = mm.regularization_path(
         data.problem, data.X, data.Y, CS, solver=SOLVERS[solver], rescaling=rescaling, tol=tol,
         sample_weight=data.weight, max_iter=3000,
     )  # fmt: skip
@@ -52,7 +52,9 @@ def digits():
 
 @pytest.mark.parametrize("solver", ["one-slack", "sdm", "n-slack"])
 def test_a_path_saves_oracle_calls(solver, digits):
-    found = mm.path(Multiclass(10), *digits, [3.0, 0.1, 1.0], solver=solver, compare=True)
+    found = mm.regularization_path(
+        Multiclass(10), *digits, [3.0, 0.1, 1.0], solver=solver, compare=True
+    )
     assert found.Cs.tolist() == [0.1, 1.0, 3.0]
     assert found.results[0].n_oracle == found.separate[0].n_oracle
     for a, b in zip(found.results, found.separate, strict=True):
@@ -62,16 +64,18 @@ def test_a_path_saves_oracle_calls(solver, digits):
 
 
 def test_the_values_of_C_are_checked(digits):
-    assert len(mm.path(Multiclass(10), *digits, 2, tol=0.5).Cs) == 2
+    assert len(mm.regularization_path(Multiclass(10), *digits, 2, tol=0.5).Cs) == 2
     for wrong in (0, [0.0], [], [np.inf], ["a"]):
         with pytest.raises(DataError, match="Cs"):
-            mm.path(Multiclass(10), *digits, wrong)
+            mm.regularization_path(Multiclass(10), *digits, wrong)
     with pytest.raises(DataError, match="compare=True"):
-        mm.path(Multiclass(10), *digits, [1.0], tol=0.5).saved  # noqa: B018
+        mm.regularization_path(Multiclass(10), *digits, [1.0], tol=0.5).saved  # noqa: B018
 
 
 def test_a_time_limit_holds_for_each_value(digits):
-    found = mm.path(Multiclass(10), *digits, [5.0, 50.0], tol=1e-12, max_time=0.2, solver="sdm")
+    found = mm.regularization_path(
+        Multiclass(10), *digits, [5.0, 50.0], tol=1e-12, max_time=0.2, solver="sdm"
+    )
     assert [r.status for r in found.results] == [mm.Status.MAX_TIME] * 2
     assert all(np.isfinite(r.primal) for r in found.results)
 

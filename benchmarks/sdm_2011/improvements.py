@@ -48,7 +48,7 @@ def solvers() -> dict[str, Any]:
     from maxmargin import BCFW, SDM, Subgradient
 
     return {
-        PRINTED: SDM.as_printed(),
+        PRINTED: SDM.from_paper(),
         "SDM, no average": SDM(average=False),
         "SDM, no type II": SDM(inner=0),
         DEFAULT: SDM(),

@@ -52,7 +52,7 @@ def measure(session: Session, C: float, n: int) -> Group:
         from maxmargin import SDM
 
         result = train_chain(
-            session.tagged(TASK, n), C=C, solver=SDM.as_printed(), tol=1e-7, max_time=MAX_TIME,
+            session.tagged(TASK, n), C=C, solver=SDM.from_paper(), tol=1e-7, max_time=MAX_TIME,
             random_state=seed,
         )  # fmt: skip
         # The end by the rule is what counts as converged here.

@@ -96,7 +96,7 @@ def measure_pair(session: Session, task: str, C: float) -> list[Group]:
     return [
         cutting,
         measure(SDM, Method(), target, None),
-        measure(PRINTED, Method.as_printed(), target, 1),
+        measure(PRINTED, Method.from_paper(), target, 1),
     ]
 
 

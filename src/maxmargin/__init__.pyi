@@ -16,13 +16,13 @@ from .errors import MaxMarginError as MaxMarginError
 from .errors import ModelFileError as ModelFileError
 from .errors import ProblemError as ProblemError
 from .estimators.cv import PathCV as PathCV
-from .estimators.path import Path as Path
-from .estimators.path import path as path
+from .estimators.path import RegularizationPath as RegularizationPath
+from .estimators.path import regularization_path as regularization_path
 from .kernels import Basis as Basis
 from .outputs.calibration import Calibrated as Calibrated
 from .outputs.calibration import calibrate as calibrate
-from .problem import KernelProblem as KernelProblem
-from .problem import Kernels as Kernels
+from .problem import CompiledProblem as CompiledProblem
+from .problem import Functions as Functions
 from .problem import Pack as Pack
 from .problem import Problem as Problem
 from .registry import load as load

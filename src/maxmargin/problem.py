@@ -4,7 +4,7 @@ There are two ways to bring a structure of your own.
 
 ``Problem``
     Three plain Python methods: ``features``, ``loss``, ``decode``. Labels are any objects.
-``KernelProblem``
+``CompiledProblem``
     The same three as kernels over arrays (numba functions, or plain Python ones), for full speed.
     The built-in problems are written this way.
 
@@ -24,7 +24,7 @@ MODES = {"margin": MARGIN, "slack": SLACK}
 
 
 @dataclass(frozen=True)
-class Kernels:
+class Functions:
     """The three functions of a problem, over label slices.
 
     Attributes
@@ -96,13 +96,13 @@ class Pack(NamedTuple):
         return len(self.offsets) - 1
 
 
-class KernelProblem:
+class CompiledProblem:
     """A structure given by kernels over packed arrays.
 
     Subclasses set ``kernels`` and write ``pack`` and ``unpack``.
     """
 
-    kernels: Kernels
+    functions: Functions
 
     #: How many outputs the one-slack solver keeps for each example by default: 0 where looking
     #: them up costs as much as the oracle itself.

@@ -11,7 +11,7 @@ import numpy as np
 
 from .data.checked import check_weights
 from .data.source import OpenSource, Source
-from .engine.python import as_kernel_problem
+from .engine.python import as_compiled_problem
 from .engine.shard import Shard
 from .errors import DataError
 from .objective import check_positive
@@ -20,7 +20,7 @@ from .result import Callback, Result, Stop
 from .saving.checkpoint import Checkpoint, Saver, as_checkpoint
 
 if TYPE_CHECKING:
-    from .solvers.warm import Kept
+    from .solvers.warm import WarmStart
 
 
 def train(
@@ -42,7 +42,7 @@ def train(
     checkpoint: Any = None,
     every: str | float = "5min",
     resume: bool = False,
-    start: Kept | None = None,
+    start: WarmStart | None = None,
     relabel: np.ndarray | None = None,
     keep: bool = False,
     verbose: int = 0,
@@ -51,7 +51,7 @@ def train(
 
     Parameters
     ----------
-    problem : Problem or KernelProblem
+    problem : Problem or CompiledProblem
     X, Y : sequences
         Inputs and true outputs; or ``mm.Files`` alone.
     C : float
@@ -95,7 +95,7 @@ def train(
     Result
     """
     begin = time.perf_counter()
-    kernel_problem = as_kernel_problem(problem)
+    compiled_problem = as_compiled_problem(problem)
     if isinstance(X, Source):
         X = X.open(backend)
     files = isinstance(X, OpenSource)
@@ -108,10 +108,10 @@ def train(
     if backend is not None:
         if start is not None or keep:
             raise DataError("start= and keep= are for training in this process: no backend=")
-        result = backend.train(kernel_problem, X, Y, weight, C, solver, *settings, saved)
+        result = backend.train(compiled_problem, X, Y, weight, C, solver, *settings, saved)
     else:
-        pack = X.pack(kernel_problem) if files else kernel_problem.pack(X, Y, weight)
-        shard = Shard(kernel_problem, pack, 1 if n_jobs is None else n_jobs)
+        pack = X.pack(compiled_problem) if files else compiled_problem.pack(X, Y, weight)
+        shard = Shard(compiled_problem, pack, 1 if n_jobs is None else n_jobs)
         try:
             result = train_shard(shard, C, solver, *settings, saved, start, relabel, keep)
         finally:
@@ -130,7 +130,7 @@ def train_shard(
     callbacks: Iterable[Callback] = (),
     verbose: int = 0,
     checkpoint: Checkpoint | None = None,
-    start: Kept | None = None,
+    start: WarmStart | None = None,
     relabel: np.ndarray | None = None,
     keep: bool = False,
 ) -> Result:
@@ -139,7 +139,7 @@ def train_shard(
     Parameters
     ----------
     shard, C, solver, stop, rescaling, random_state, callbacks, verbose, checkpoint
-    start : Kept, optional
+    start : WarmStart, optional
         What an earlier run has left, on these examples or on the first of them.
     relabel : array, optional
         New numbers of its classes.
@@ -149,7 +149,7 @@ def train_shard(
     from threadpoolctl import threadpool_limits
 
     from .solvers import Task, get_solver, solve
-    from .solvers.warm import Kept
+    from .solvers.warm import WarmStart
 
     if rescaling not in MODES:
         raise DataError(f"rescaling is 'margin' or 'slack', got {rescaling!r}")
@@ -169,7 +169,7 @@ def train_shard(
         saver = None if checkpoint is None else Saver(checkpoint, chosen, task)
         result = solve(chosen, task, stop, callbacks, saver, state)
     result.compile_time = compile_time
-    result.state = Kept.of(chosen, task, result.state) if keep else None
+    result.state = WarmStart.of(chosen, task, result.state) if keep else None
     return result
 
 

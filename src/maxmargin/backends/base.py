@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import DataError
 from ..objective import check_positive
-from ..problem import KernelProblem, Pack
+from ..problem import CompiledProblem, Pack
 from ..result import Result
 from .crew import Crew, Pool
 from .files import FileData
@@ -20,12 +20,12 @@ from .worker import Source
 class Memory(NamedTuple):
     """Examples that the driver has in memory; they travel to the worker."""
 
-    problem: KernelProblem
+    problem: CompiledProblem
     X: Any
     Y: Any
     weight: np.ndarray | None
 
-    def load(self, shared: Any) -> tuple[KernelProblem, Pack]:
+    def load(self, shared: Any) -> tuple[CompiledProblem, Pack]:
         """Pack them."""
         return self.problem, self.problem.pack(self.X, self.Y, self.weight)
 
@@ -64,7 +64,7 @@ class Backend:
 
     @contextmanager
     def crew(
-        self, problem: KernelProblem, X: Any, Y: Any = None, weight: np.ndarray | None = None
+        self, problem: CompiledProblem, X: Any, Y: Any = None, weight: np.ndarray | None = None
     ) -> Iterator[Crew]:
         """Workers that have these examples, for as long as the context lasts."""
         pool = self._pool()
@@ -92,7 +92,7 @@ class Backend:
 
     def train(
         self,
-        problem: KernelProblem,
+        problem: CompiledProblem,
         X: Any,
         Y: Any,
         weight: Any,
@@ -112,7 +112,7 @@ class Backend:
             result.workers = crew.report()
         return result
 
-    def predict(self, problem: KernelProblem, X: Any, w: np.ndarray) -> list[Any]:
+    def predict(self, problem: CompiledProblem, X: Any, w: np.ndarray) -> list[Any]:
         """The best output of each example, as ``problem.unpack`` gives them."""
         outputs: list[Any] = [None] * n_examples(X)
         with self.crew(problem, X) as crew:
@@ -123,7 +123,7 @@ class Backend:
 
 
 def split(
-    problem: KernelProblem, X: Any, Y: Any, weight: np.ndarray | None, K: int
+    problem: CompiledProblem, X: Any, Y: Any, weight: np.ndarray | None, K: int
 ) -> Sequence[Source]:
     """Every K-th example in a shard: neighbours are often alike, and shards should be as well."""
     n = n_examples(X)

@@ -56,7 +56,7 @@ class CoCoAState(State):
     eps: float = np.inf
     wake: bool = False
     regain: float = -np.inf
-    seen: dict[str, float] = field(default_factory=dict)
+    seen: sets.Seen = field(default_factory=sets.Seen)
     parts: list[dict[str, Any]] = field(default_factory=list)
 
     @property
@@ -162,11 +162,11 @@ class CoCoA(Solver):
         state.gap = sum(part * r.gap for part, r in zip(crew.parts, rounds, strict=True))
         state.finished = all(r.finished for r in rounds)
         state.complete = all(r.complete for r in rounds)
-        state.seen = {
-            "violation": max(r.violation for r in rounds),
-            "hinge": float(sum(r.hinge for r in rounds)),
-            "added": sum(r.added for r in rounds),
-        }
+        state.seen = sets.Seen(
+            hinge=float(sum(r.hinge for r in rounds)),
+            violation=max(r.violation for r in rounds),
+            added=sum(r.added for r in rounds),
+        )
         return rounds
 
     def _watch(self, task: Task, state: CoCoAState, before: float) -> None:
@@ -192,19 +192,19 @@ class CoCoA(Solver):
     def _look(
         self, task: Task, state: CoCoAState, which: str | None
     ) -> tuple[np.ndarray | None, float, float]:
-        """A certificate, as ``working_sets.look`` makes it, from sums over the shards."""
+        """A certificate, as ``working_sets.certify`` makes it, from sums over the shards."""
         crew = crew_of(task)
         if which is None:
             return None, np.inf, self._dual(task, state)
         if which == sets.SEEN:
-            value = primal(state.w, state.seen["hinge"], task.C)
+            value = primal(state.w, state.seen.hinge, task.C)
             return state.w, value, self._dual(task, state)
         with task.share("certificate"):
             if state.gap <= 2 * task.tol:
                 self._sum_duals(task, state)
             w, at = state.w, None
             if which == sets.AVERAGE:
-                w = total(crew.call("behind", again=False), crew.pack.dim)
+                w = total(crew.call("average_minus_w", again=False), crew.pack.dim)
                 w += state.w
                 at = crew.share(Vector.of(w))
             state.looks += 1

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..engine.warm_up import warm_up_vectors
 from ..errors import DataError, MaxMarginError
-from ..problem import KernelProblem
+from ..problem import CompiledProblem
 from ..result import WorkerReport
 from .vectors import Vector, changed
 from .worker import Facts, Reply, Source
@@ -83,7 +83,7 @@ class Crew:
     Parameters
     ----------
     pool : Pool
-    problem : KernelProblem
+    problem : CompiledProblem
     sources : sequence of Source
         Where each worker gets its examples from.
     shared : optional
@@ -97,7 +97,7 @@ class Crew:
     def __init__(
         self,
         pool: Pool,
-        problem: KernelProblem,
+        problem: CompiledProblem,
         sources: Sequence[Source],
         shared: Any = None,
         sigma: float | None = None,

@@ -11,7 +11,7 @@ import numpy as np
 from ..data.labels import as_label_array, encode_labels
 from ..data.source import OpenSource, Source
 from ..errors import DataError
-from ..problem import KernelProblem, Pack
+from ..problem import CompiledProblem, Pack
 from .formats import FORMATS, Layout, Plan, Survey, digest_of, read_inputs, read_part, survey_file
 from .packed import examples_of, read_packed, write_packed
 from .sources import find_paths
@@ -125,7 +125,7 @@ class FileData(OpenSource):
         self.classes = as_classes(self.plan.classes)
         self.class_weight: np.ndarray | None = None
 
-    def sources(self, problem: KernelProblem, K: int) -> list[FileSource]:
+    def sources(self, problem: CompiledProblem, K: int) -> list[FileSource]:
         """K shards of about the same size; fewer if there are fewer files."""
         targets = problem.encode_classes(len(self.classes))
         return [
@@ -136,7 +136,7 @@ class FileData(OpenSource):
             for part in balance(self.sizes, K)
         ]  # fmt: skip
 
-    def pack(self, problem: KernelProblem) -> Pack:
+    def pack(self, problem: CompiledProblem) -> Pack:
         """All of it as one shard, in this process."""
         return self.sources(problem, 1)[0].load(self.plan)[1]
 
@@ -144,14 +144,14 @@ class FileData(OpenSource):
 class FileSource(NamedTuple):
     """The files of one shard."""
 
-    problem: KernelProblem
+    problem: CompiledProblem
     paths: list[str]
     digests: list[str]
     cache: str
     targets: np.ndarray
     class_weight: np.ndarray | None
 
-    def load(self, shared: Plan) -> tuple[KernelProblem, Pack]:
+    def load(self, shared: Plan) -> tuple[CompiledProblem, Pack]:
         """Map the packed shard into memory; pack it first if nobody has."""
         plan = shared
         place = Path(self.cache) / f"shard-{digest_of([plan.key(), self.digests])}"

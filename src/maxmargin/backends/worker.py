@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from ..engine.shard import Shard
-from ..problem import PREDICT, KernelProblem, Pack
+from ..problem import PREDICT, CompiledProblem, Pack
 from ..solvers import working_sets as sets
 from ..solvers.bundle import LineSearch
 from ..solvers.cuts import Cut
@@ -29,7 +29,7 @@ REMADE = ("block", "labels", "w", "average")
 class Source(Protocol):
     """Where a worker gets its examples from."""
 
-    def load(self, shared: Any) -> tuple[KernelProblem, Pack]:
+    def load(self, shared: Any) -> tuple[CompiledProblem, Pack]:
         """The problem and the packed examples; called where they are needed.
 
         ``shared`` is what all sources have in common.
@@ -209,9 +209,9 @@ class Worker:
             change=change,
             done=self.done,
             gap=state.gap,
-            violation=state.seen.get("violation", 0.0),
-            hinge=state.seen.get("hinge", 0.0),
-            added=state.seen.get("added", 0.0),
+            violation=state.seen.violation,
+            hinge=state.seen.hinge,
+            added=state.seen.added,
             loss=sets.dual_loss(task, state),
             planes=self.solver.planes(state),
             finished=state.finished,
@@ -226,9 +226,9 @@ class Worker:
         self.shard.sum_duals(self.C, self.task.mode, self.state.duals, w)
         return Vector.of(w), sets.dual_loss(self.task, self.state)
 
-    def behind(self) -> Vector:
+    def average_minus_w(self) -> Vector:
         """How far the average of this shard's part of w is from its last value."""
-        return Vector.of(sets.behind(self.state) / self.sigma)
+        return Vector.of(sets.average_minus_w(self.state) / self.sigma)
 
     def hinge(self, at: Vector | None, add: bool) -> float:
         """sum_i weight_i H_i at w, or at another point."""
@@ -242,7 +242,7 @@ class Worker:
     def freeze(self) -> dict[str, Any]:
         """All that the next iterations depend on, by plain names and arrays."""
         kept = {name: v for name, v in vars(self.state).items() if name not in REMADE}
-        kept |= {name: kept[name]._asdict() for name in ("duals", "visits")}
+        kept |= {name: kept[name]._asdict() for name in ("duals", "visits", "seen")}
         return {"state": kept, "random": self.task.random.get_state(legacy=False)}
 
     def thaw(self, frozen: dict[str, Any], sigma: float) -> None:

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..engine.python import as_kernel_problem
+from ..engine.python import as_compiled_problem
 from ..engine.shard import Shard
 from ..errors import DataError, ProblemError
-from ..problem import MARGIN, MODES, PREDICT, SLACK, KernelProblem, Pack
+from ..problem import MARGIN, MODES, PREDICT, SLACK, CompiledProblem, Pack
 from ..training import check_examples, random
 from .probing import (
     CALLS,
@@ -74,7 +74,7 @@ def check_problem(
 
     Parameters
     ----------
-    problem : Problem or KernelProblem
+    problem : Problem or CompiledProblem
     X, Y : sequences
         Inputs and true outputs.
     rescaling : {"margin", "slack"}, optional
@@ -109,20 +109,20 @@ def check_problem(
         raise DataError(f"rescaling is 'margin', 'slack' or None, got {rescaling!r}")
     if n_examples < 1 or n_probes < 1:
         raise DataError(f"n_examples and n_probes are >= 1, got {n_examples} and {n_probes}")
-    kernel_problem = as_kernel_problem(problem)
+    compiled_problem = as_compiled_problem(problem)
     check_examples(X, Y, None)
     rng = random(random_state)
-    pack, blind = kernel_problem.pack(X, Y), kernel_problem.pack(X)
-    check_unpack(kernel_problem, pack)
+    pack, blind = compiled_problem.pack(X, Y), compiled_problem.pack(X)
+    check_unpack(compiled_problem, pack)
     sample = sorted(rng.permutation(pack.n)[:n_examples].tolist())
-    examples = [Example(kernel_problem, pack, i) for i in sample]
+    examples = [Example(compiled_problem, pack, i) for i in sample]
     modes, refused = accepted_modes(examples[0], rescaling)
     for example in examples:
         examine(example, blind, modes, n_probes, rng)
-    shard, w = Shard(kernel_problem, pack), probe_weights(examples[0], rng, noise=1)
+    shard, w = Shard(compiled_problem, pack), probe_weights(examples[0], rng, noise=1)
     for mode in modes[1:]:
         check_training(shard, examples, w, mode)
-    if kernel_problem.kernels.m_best is not None:
+    if compiled_problem.kernels.m_best is not None:
         check_m_best(shard, np.array(sample), w, modes)
     asked = len(modes) * n_probes
     return Checked(
@@ -163,7 +163,7 @@ def accepted_modes(example: Example, rescaling: str | None) -> tuple[list[int], 
     return modes, tuple(refused)
 
 
-def check_unpack(problem: KernelProblem, pack: Pack) -> None:
+def check_unpack(problem: CompiledProblem, pack: Pack) -> None:
     """Predictions come back as one output for each example."""
     with naming("unpack"):
         n = len(problem.unpack(pack, pack.truth.copy()))

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..engine.python import PythonData, short
 from ..errors import ProblemError
-from ..problem import MARGIN, PREDICT, SLACK, KernelProblem, Pack
+from ..problem import MARGIN, PREDICT, SLACK, CompiledProblem, Pack
 
 #: The most outputs taken from a problem's ``outputs(x)`` for one example.
 MAX_OUTPUTS = 1000
@@ -69,8 +69,8 @@ class Trial(NamedTuple):
 class Example:
     """One example under examination: its kernels, checked at each call, and the known outputs."""
 
-    def __init__(self, problem: KernelProblem, pack: Pack, i: int):
-        self.problem, self.kernels, self.pack, self.i = problem, problem.kernels, pack, i
+    def __init__(self, problem: CompiledProblem, pack: Pack, i: int):
+        self.problem, self.functions, self.pack, self.i = problem, problem.functions, pack, i
         self.place = slice(pack.offsets[i], pack.offsets[i + 1])
         self.known: dict[Any, Known] = {}
         self.truth = self.learn(pack.truth[self.place].copy(), "the true output")
@@ -91,7 +91,7 @@ class Example:
         watched = watch(data, self.i)
         before = fingerprint(watched)
         with naming(f"{CALLS[mode]} of example {self.i}"):
-            self.kernels.decode(data, shown, self.i, mode, y, work)
+            self.functions.decode(data, shown, self.i, mode, y, work)
         if not np.array_equal(w, shown):
             raise ProblemError(f"{CALLS[mode]} of example {self.i} changes w: work on a copy of it")
         if fingerprint(watched) != before:
@@ -119,7 +119,7 @@ class Example:
     def loss(self, y: np.ndarray) -> float:
         """The loss of y, finite and not negative."""
         with naming(f"loss of example {self.i} with y = {show(y)}"):
-            loss = float(self.kernels.loss(self.pack.data, self.i, y))
+            loss = float(self.functions.loss(self.pack.data, self.i, y))
         if not 0 <= loss < np.inf:
             raise ProblemError(
                 f"the loss of example {self.i} is {loss:g} with y = {show(y)}: a loss is a finite "
@@ -134,7 +134,7 @@ class Example:
         idx, val = np.zeros(2 * width + 64, np.uint64), np.zeros(2 * width + 64)
         where = f"example {self.i} with y = {show(y)}, z = {show(z)}"
         with naming(f"features of {where}"):
-            nnz = int(self.kernels.delta(self.pack.data, self.i, y, z, idx, val))
+            nnz = int(self.functions.delta(self.pack.data, self.i, y, z, idx, val))
         if not 0 <= nnz <= width:
             raise ProblemError(f"delta of {where} writes {nnz} entries, but pack.width is {width}")
         idx, val = idx[:nnz].view(np.int64), val[:nnz]

@@ -7,9 +7,9 @@ from itertools import combinations
 import numpy as np
 
 from ..engine.several import same_labels
+from ..engine.several_outputs import SeveralOutputs
 from ..engine.shard import Shard
 from ..errors import ProblemError
-from ..outputs.m_best import Asker
 from ..problem import MODES, PREDICT, SLACK
 from .probing import RTOL
 
@@ -23,8 +23,8 @@ def check_m_best(shard: Shard, sample: np.ndarray, w: np.ndarray, modes: list[in
     When training, the first one is taken for the most violated output: if another were more
     violated, the certificate would be wrong.
     """
-    pack, first = shard.pack, Asker(shard, 1)
-    several = Asker(shard, ASKED)
+    pack, first = shard.pack, SeveralOutputs(shard, 1)
+    several = SeveralOutputs(shard, ASKED)
     for mode in modes:
         shard.oracle(w, mode, first.outputs.labels, sample)
         first.outputs.count[sample] = 1
@@ -47,10 +47,10 @@ def check_m_best(shard: Shard, sample: np.ndarray, w: np.ndarray, modes: list[in
                 )
 
 
-def _values(asker: Asker, w: np.ndarray, mode: int) -> np.ndarray:
+def _values(several: SeveralOutputs, w: np.ndarray, mode: int) -> np.ndarray:
     """What the mode maximises, of each output (n, m)."""
-    margin = asker.measure(w)
-    loss = asker.outputs.loss
+    margin = several.measure(w)
+    loss = several.outputs.loss
     if mode == PREDICT:
         return -margin
     return loss * (1 - margin) if mode == SLACK else loss - margin

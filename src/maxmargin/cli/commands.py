@@ -11,8 +11,8 @@ from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
+from ..engine.several_outputs import check_diversity, check_m
 from ..errors import DataError, MaxMarginError
-from ..outputs.m_best import check_diversity, check_m
 from ..registry import get_structure, load, summary
 from ..report.certificate import bound, certificate, verdict
 from ..report.console import print_json

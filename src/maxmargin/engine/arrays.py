@@ -77,20 +77,20 @@ class Visits(NamedTuple):
 GAP, CHANGED, FULL, HINGE, VIOLATION, ADDED, SHORT, WORST = range(8)
 
 
-class Rule(NamedTuple):
+class PassOptions(NamedTuple):
     """What a pass does with the examples: the schedules of the solvers are made of these.
 
-    ask : whether the oracle is asked for a new output of each example (type-I pass).
-    least : by how much that must beat the known ones to be added.
+    call_oracle : call the oracle for a new output of each example (type-I pass).
+    min_gain : by how much that must beat the known outputs to be added.
     tau : examples whose KKT violation is not larger are left alone.
-    whole : move all of alpha_i towards the best output (Frank-Wolfe), not pair by pair (SMO).
-    keep : keep outputs whose dual variable is zero.
-    found : ``labels`` hold the oracle's answers already, at this w or at a slightly older one.
+    frank_wolfe : move all of alpha_i towards the best output, not pair by pair (SMO).
+    keep_zeros : keep outputs whose dual variable is zero.
+    decoded : ``labels`` already hold the oracle's answers, at this w or at a slightly older one.
     """
 
-    ask: bool
-    least: float = 0.0
+    call_oracle: bool
+    min_gain: float = 0.0
     tau: float = 0.0
-    whole: bool = False
-    keep: bool = False
-    found: bool = False
+    frank_wolfe: bool = False
+    keep_zeros: bool = False
+    decoded: bool = False

@@ -21,7 +21,21 @@ from .views import borrow
 
 @njit(inline="always")
 def ascend_examples(
-    decode, loss, delta, see, pack, w, C, mode, order, duals, rule, labels, visits, block, work
+    decode,
+    loss,
+    delta,
+    margin_of,
+    pack,
+    w,
+    C,
+    mode,
+    order,
+    duals,
+    options,
+    labels,
+    visits,
+    block,
+    work,
 ):
     """One pass of dual ascent over ``order`` (Algorithm 3, lines 7 to 24); w moves along."""
     pack, w, order, labels = borrow(pack), borrow(w), borrow(order), borrow(labels)
@@ -32,22 +46,22 @@ def ascend_examples(
         lo, hi = pack.offsets[i], pack.offsets[i + 1]
         truth = pack.truth[lo:hi]
         m = duals.count[i]
-        if rule.ask and not rule.found:
+        if options.call_oracle and not options.decoded:
             decode(pack.data, w, i, mode, labels[lo:hi], work)  # line 9
-        for r in range(1, m + rule.ask):
+        for r in range(1, m + options.call_oracle):
             start = slots * lo + r * (hi - lo)
             y = duals.labels[start : start + hi - lo] if r < m else labels[lo:hi]
             loss_r = duals.loss[i, r] if r < m else loss(pack.data, i, y)
             idx, val = block.idx[r * width :], block.val[r * width :]
-            if rule.ask and not rule.found:
-                value, nnz = see(pack.data, w, i, truth, y, idx, val, work)
+            if options.call_oracle and not options.decoded:
+                value, nnz = margin_of(pack.data, w, i, truth, y, idx, val, work)
             else:
                 nnz = delta(pack.data, i, truth, y, idx, val)
                 value = sparse_dot(idx, val, nnz, w)
             set_plane(block, r, nnz, loss_r, mode == SLACK, value)
-        if rule.ask:  # lines 11 to 14
-            m = add_output(duals, block, visits, i, m, slots * lo, labels[lo:hi], rule.least)
-        if see_gap(duals, block, visits, i, m, pack.weight[i], rule.ask) > rule.tau:
+        if options.call_oracle:  # lines 11 to 14
+            m = add_output(duals, block, visits, i, m, slots * lo, labels[lo:hi], options.min_gain)
+        if note_gap(duals, block, visits, i, m, pack.weight[i], options.call_oracle) > options.tau:
             for r in range(1, m):
                 if block.nnz[r] == UNWRITTEN:
                     start = slots * lo + r * (hi - lo)
@@ -55,11 +69,11 @@ def ascend_examples(
                     idx, val = block.idx[r * width :], block.val[r * width :]
                     write_nnz(block, r, delta(pack.data, i, truth, y, idx, val))
             ascend_block(
-                duals.alpha[i], duals.gram, duals.known, i, m, block, C * pack.weight[i], rule,
+                duals.alpha[i], duals.gram, duals.known, i, m, block, C * pack.weight[i], options,
                 width, w, visits,
             )  # fmt: skip
             note_change(visits)
-            if not rule.keep:
+            if not options.keep_zeros:
                 drop_zeros(duals, i, slots * lo, hi - lo)  # line 23
         tick(visits)
 
@@ -126,7 +140,7 @@ def note_shortfall(visits, i, shortfall, size):
 
 
 @register_jitable
-def see_gap(duals, block, visits, i, m, weight, asked):
+def note_gap(duals, block, visits, i, m, weight, asked):
     """Note the gap of example i, H_i - sum_r alpha_ir F_ir; returns its KKT violation (2.4)."""
     block.F[0] = 0.0
     highest, lowest, mean = 0.0, np.inf, 0.0

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
-from ..problem import Kernels
+from ..problem import Functions
 from . import ascent
 from . import passes as loops
 from .arrays import UNWRITTEN
@@ -32,32 +32,32 @@ class Loops(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def bind(kernels: Kernels, name: str = "functions") -> Loops:
+def bind(functions: Functions, name: str = "functions") -> Loops:
     """The fastest loops there are for these kernels of the problem ``name``."""
     from numba.core.dispatcher import Dispatcher
 
-    functions = [f for f in vars(kernels).values() if f is not None]
-    if all(isinstance(f, Dispatcher) for f in functions):
-        return compile_loops(kernels, name)
-    return interpret(kernels)
+    given = [f for f in vars(functions).values() if f is not None]
+    if all(isinstance(f, Dispatcher) for f in given):
+        return compile_loops(functions, name)
+    return interpret(functions)
 
 
-def interpret(kernels: Kernels) -> Loops:
+def interpret(functions: Functions) -> Loops:
     """The loops as plain Python, also for kernels that numba has compiled."""
-    decode, loss, delta = (plain(f) for f in (kernels.decode, kernels.loss, kernels.delta))
-    score, see = _see(kernels, plain)
+    decode, loss, delta = (plain(f) for f in (functions.decode, functions.loss, functions.delta))
+    score, margin_of = _margin_of(functions, plain)
     return Loops(
         partial(loops.decode_examples.py_func, decode),
         partial(loops.collect_planes.py_func, loss, delta),
-        partial(loops.recall_planes.py_func, score, see),
+        partial(loops.recall_planes.py_func, score, margin_of),
         partial(loops.remember_planes.py_func, loss),
-        partial(ascent.ascend_examples.py_func, decode, loss, delta, see),
+        partial(ascent.ascend_examples.py_func, decode, loss, delta, margin_of),
         partial(ascent.sum_duals.py_func, delta),
         compiled=False,
     )
 
 
-def compile_loops(kernels: Kernels, name: str) -> Loops:
+def compile_loops(functions: Functions, name: str) -> Loops:
     """The loops with numba kernels: each is compiled when it is first called."""
     from numba import njit
 
@@ -65,27 +65,27 @@ def compile_loops(kernels: Kernels, name: str) -> Loops:
     from .keep import keep
     from .passes import collect_planes, decode_examples, recall_planes, remember_planes
 
-    kernel_decode, loss, delta = kernels.decode, kernels.loss, kernels.delta
-    score, see = (njit(f, nogil=True) for f in _see(kernels, lambda f: f))
+    decode_one, loss, delta = functions.decode, functions.loss, functions.delta
+    score, margin_of = (njit(f, nogil=True) for f in _margin_of(functions, lambda f: f))
 
     def decode(pack, w, mode, order, labels, work):
-        return decode_examples(kernel_decode, pack, w, mode, order, labels, work)
+        return decode_examples(decode_one, pack, w, mode, order, labels, work)
 
     def collect(pack, w, mode, order, labels, g, value, scratch):
         return collect_planes(loss, delta, pack, w, mode, order, labels, g, value, scratch)
 
     def recall(pack, w, mode, order, cache, now, labels, value, scratch, work):
         return recall_planes(
-            score, see, pack, w, mode, order, cache, now, labels, value, scratch, work
+            score, margin_of, pack, w, mode, order, cache, now, labels, value, scratch, work
         )
 
     def remember(pack, order, labels, value, recalled, cache, now):
         return remember_planes(loss, pack, order, labels, value, recalled, cache, now)
 
-    def ascend(pack, w, C, mode, order, duals, rule, labels, visits, block, work):
+    def ascend(pack, w, C, mode, order, duals, options, labels, visits, block, work):
         return ascend_examples(
-            kernel_decode, loss, delta, see,
-            pack, w, C, mode, order, duals, rule, labels, visits, block, work,
+            decode_one, loss, delta, margin_of,
+            pack, w, C, mode, order, duals, options, labels, visits, block, work,
         )  # fmt: skip
 
     def sum(pack, C, mode, order, duals, w, scratch):
@@ -95,32 +95,32 @@ def compile_loops(kernels: Kernels, name: str) -> Loops:
     return Loops(*(keep(f, f"{name}: {f.__name__}") for f in bound), compiled=True)
 
 
-def _see(kernels: Kernels, use: Callable[[Any], Any]) -> tuple[Any, Any]:
-    """``(score, see)``: how margins are seen, from scores where a problem has them.
+def _margin_of(functions: Functions, use: Callable[[Any], Any]) -> tuple[Any, Any]:
+    """``(score, margin_of)``: how margins are seen, from scores where a problem has them.
 
-    ``see(data, w, i, y, z, idx, val, work)`` returns the margin, and the number of non-zeros of the
-    difference of features if it had to write it.
+    ``margin_of(data, w, i, y, z, idx, val, work)`` returns the margin, and the number of non-zeros
+    of the difference of features if it had to write it.
     """
-    if kernels.score is None or kernels.margin is None:
-        delta = use(kernels.delta)
+    if functions.score is None or functions.margin is None:
+        delta = use(functions.delta)
 
         def score(data, w, i, work):
             pass
 
-        def see(data, w, i, y, z, idx, val, work):
+        def margin_of(data, w, i, y, z, idx, val, work):
             nnz = delta(data, i, y, z, idx, val)
             return sparse_dot(idx, val, nnz, w), nnz
 
-        return score, see
-    margin, scores = use(kernels.margin), use(kernels.score)
+        return score, margin_of
+    margin, scores = use(functions.margin), use(functions.score)
 
     def score_example(data, w, i, work):
         scores(data, w, i, work)
 
-    def see_scores(data, w, i, y, z, idx, val, work):
+    def margin_of_scores(data, w, i, y, z, idx, val, work):
         return margin(data, i, y, z, work), UNWRITTEN
 
-    return score_example, see_scores
+    return score_example, margin_of_scores
 
 
 def plain(function: Any) -> Any:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..problem import KernelProblem, Pack
-from .arrays import CHANGED, SHORT, VIOLATION, WORST, Block, Rule, Visits
+from ..problem import CompiledProblem, Pack
+from .arrays import CHANGED, SHORT, VIOLATION, WORST, Block, PassOptions, Visits
 from .threads import fixed_pieces
 
 if TYPE_CHECKING:
@@ -26,11 +26,11 @@ BLOCK, BLOCK_PART = 64, 16
 #: Operations of the oracle, for each number that a plane can have, from which on blocks pay.
 HEAVY = 50
 
-#: ``step(part, rule, visits, block, work)`` visits examples one after the other.
-Step = Callable[[np.ndarray, Rule, Visits, Block, np.ndarray], None]
+#: ``step(part, options, visits, block, work)`` visits examples one after the other.
+Step = Callable[[np.ndarray, PassOptions, Visits, Block, np.ndarray], None]
 
 
-def block_size(problem: KernelProblem, pack: Pack) -> int:
+def block_size(problem: CompiledProblem, pack: Pack) -> int:
     """The most examples that are decoded at once in the dual methods; 0 for one by one.
 
     Counts decide, never n_jobs, for it changes the iterates: with a slightly old w the same
@@ -38,7 +38,7 @@ def block_size(problem: KernelProblem, pack: Pack) -> int:
     back where the oracle is most of the work, and not where its scores serve the step as well.
     """
     operations = problem.operations(pack)
-    known = problem.kernels.margin is not None
+    known = problem.functions.margin is not None
     light = known and operations is not None and operations < HEAVY * pack.width * pack.n
     return 0 if light else min(max(pack.n // BLOCK_PART, 1), BLOCK)
 
@@ -49,7 +49,7 @@ def ascend_in_blocks(
     decode: Callable[[np.ndarray], None],
     order: np.ndarray,
     size: int,
-    rule: Rule,
+    options: PassOptions,
     visits: Visits,
     block: Block,
     work: np.ndarray,
@@ -58,7 +58,7 @@ def ascend_in_blocks(
 
     ``decode(part)`` asks the oracle of a problem in plain Python.
     """
-    still = rule._replace(tau=np.inf)
+    still = options._replace(tau=np.inf)
     own = visits._replace(total=np.zeros_like(visits.total))  # examples are counted once
     for start in range(0, len(order), size):
         part = order[start : start + size]
@@ -69,9 +69,9 @@ def ascend_in_blocks(
             still = still._replace(found=True)
         _look(shard, step, found, still, visits, block, work)
         shard.n_oracle += len(found)
-        if rule.tau < np.inf:
-            worth = part[visits.gap[part] > rule.tau]
-            step(worth, rule._replace(ask=False), own, block, work)
+        if options.tau < np.inf:
+            worth = part[visits.gap[part] > options.tau]
+            step(worth, options._replace(call_oracle=False), own, block, work)
     visits.total[CHANGED] += own.total[CHANGED]
 
 
@@ -79,7 +79,7 @@ def _look(
     shard: Shard,
     step: Step,
     order: np.ndarray,
-    rule: Rule,
+    options: PassOptions,
     visits: Visits,
     block: Block,
     work: np.ndarray,
@@ -91,7 +91,7 @@ def _look(
         mine = visits._replace(total=np.zeros_like(visits.total), clock=visits.clock.copy())
         own = spare.pop()
         try:
-            step(part, rule, mine, *own)
+            step(part, options, mine, *own)
         finally:
             spare.append(own)
         return mine.total

@@ -113,7 +113,7 @@ class KeptCode(_Cache):
         return f"{title}-{where}-{what[:32]}.code"
 
     @property
-    def cache_path(self) -> str | None:
+    def cache_path(self) -> str | None:  # type: ignore[override]
         """The folder where code is written."""
         folder = writeable_folder()
         return None if folder is None else str(folder)
@@ -132,8 +132,8 @@ class KeptCode(_Cache):
 
 def _load(name: str, sig: Any, target_context: Any) -> Any:
     """The code of a file, in the first folder that has it."""
-    from numba.core import typing
     from numba.core.compiler import CompileResult
+    from numba.core.typing.templates import signature
 
     for folder in folders():
         try:
@@ -146,7 +146,7 @@ def _load(name: str, sig: Any, target_context: Any) -> Any:
         _touch(folder / name)
         # Classes of a script or notebook come out of a file as copies; numba looks for the types
         # that it has asked for.
-        return found._replace(signature=typing.signature(found.signature.return_type, *sig))
+        return found._replace(signature=signature(found.signature.return_type, *sig))
     return None
 
 

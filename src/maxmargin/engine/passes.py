@@ -72,7 +72,7 @@ def collect_planes(loss, delta, pack, w, mode, order, labels, g, value, scratch)
 
 
 @njit(inline="always")
-def recall_planes(score, see, pack, w, mode, order, cache, now, labels, value, scratch, work):
+def recall_planes(score, margin_of, pack, w, mode, order, cache, now, labels, value, scratch, work):
     """labels_i = the best cached output of example i at w, or the truth if none is better."""
     pack, w, order, work = borrow((pack, w, order, work))
     idx, val = borrow(scratch)
@@ -85,7 +85,7 @@ def recall_planes(score, see, pack, w, mode, order, cache, now, labels, value, s
         for r in range(cache.count[i]):
             start = slots * lo + r * (hi - lo)
             y = cache.labels[start : start + hi - lo]
-            margin, _ = see(pack.data, w, i, pack.truth[lo:hi], y, idx, val, work)
+            margin, _ = margin_of(pack.data, w, i, pack.truth[lo:hi], y, idx, val, work)
             scale = cache.loss[i, r] if mode == SLACK else 1.0
             value_r = cache.loss[i, r] - scale * margin
             if value_r > best:

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ProblemError
-from ..problem import KernelProblem, Pack
+from ..problem import CompiledProblem, Pack
 from .threads import Threads
 
 #: What a worker runs: Ctrl-C is the parent's business, and modules are where the parent has them.
@@ -87,7 +87,7 @@ class Worker:
 class Processes:
     """Decodes examples in ``n`` worker processes, which start when they are first needed."""
 
-    def __init__(self, problem: KernelProblem, pack: Pack, n: int) -> None:
+    def __init__(self, problem: CompiledProblem, pack: Pack, n: int) -> None:
         self.n = n
         self.pack = pack
         self.threads = Threads(n)  # each talks to one worker at a time
@@ -141,7 +141,7 @@ def _stop_all(workers: list[Worker]) -> None:
         workers.pop().stop()
 
 
-def pickle_problem(problem: KernelProblem, pack: Pack) -> bytes:
+def pickle_problem(problem: CompiledProblem, pack: Pack) -> bytes:
     """What a worker needs to know, or an error that says what to do."""
     import cloudpickle
 
@@ -190,7 +190,7 @@ def serve() -> None:
 
 def decode_examples(problem: Any, pack: Any, w: Any, mode: int, part: np.ndarray) -> list[Any]:
     """The outputs of the examples of ``part``; None for an output that is the truth itself."""
-    decode = getattr(problem.kernels.decode, "py_func", problem.kernels.decode)
+    decode = getattr(problem.functions.decode, "py_func", problem.functions.decode)
     work, found = np.empty(problem.work(pack, mode)), []
     for i in part:
         truth = pack.truth[pack.offsets[i] : pack.offsets[i + 1]]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import ProblemError
-from ..problem import MARGIN, PREDICT, KernelProblem, Kernels, Pack, Problem
+from ..problem import MARGIN, PREDICT, CompiledProblem, Functions, Pack, Problem
 from .linalg import read_only
 
 #: So many numbers of feature vectors are remembered (64 MB).
@@ -211,16 +211,16 @@ def short(value: Any) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
-class PythonProblem(KernelProblem):
+class PythonProblem(CompiledProblem):
     """Adapter of a user's ``Problem`` to the solvers."""
 
-    kernels = Kernels(decode, loss, delta)
+    functions = Functions(decode, loss, delta)
     cache = 5
 
     def __init__(self, problem: Problem):
         self.problem = problem
         if callable(getattr(problem, "decode_m_best", None)):
-            self.kernels = Kernels(decode, loss, delta, m_best=m_best)
+            self.functions = Functions(decode, loss, delta, m_best=m_best)
 
     def pack(self, X: Any, Y: Any = None, sample_weight: np.ndarray | None = None) -> Pack:
         """Keep the objects as they are; the features of the truth are computed once."""
@@ -265,9 +265,9 @@ class PythonProblem(KernelProblem):
         return list(labels)
 
 
-def as_kernel_problem(problem: Any) -> KernelProblem:
+def as_compiled_problem(problem: Any) -> CompiledProblem:
     """The problem as the solvers see it: Python problems are wrapped, kernel problems stay."""
-    if isinstance(problem, KernelProblem):
+    if isinstance(problem, CompiledProblem):
         return problem
     missing = [name for name in ("features", "loss", "decode") if _unwritten(problem, name)]
     if missing or isinstance(problem, type):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import NamedTuple
 
-from ..problem import Kernels
+from ..problem import Functions
 from . import several as loops
 from .bind import plain
 
@@ -20,17 +20,17 @@ class MBestLoops(NamedTuple):
     keep: Callable[..., None]
 
 
-def bind_m_best(kernels: Kernels, name: str, compiled: bool) -> MBestLoops:
+def bind_m_best(functions: Functions, name: str, compiled: bool) -> MBestLoops:
     """The loops of the problem ``name``, compiled or interpreted."""
-    return _compile(kernels, name) if compiled else _interpret(kernels)
+    return _compile(functions, name) if compiled else _interpret(functions)
 
 
-def _interpret(kernels: Kernels) -> MBestLoops:
-    decode, loss, delta = (plain(f) for f in (kernels.decode, kernels.loss, kernels.delta))
-    if kernels.m_best is None:
+def _interpret(functions: Functions) -> MBestLoops:
+    decode, loss, delta = (plain(f) for f in (functions.decode, functions.loss, functions.delta))
+    if functions.m_best is None:
         ask = partial(loops.ask_by_steps.py_func, decode, loss, delta)
     else:
-        ask = partial(loops.ask_m_best.py_func, plain(kernels.m_best))
+        ask = partial(loops.ask_m_best.py_func, plain(functions.m_best))
     return MBestLoops(
         ask,
         partial(loops.measure_outputs.py_func, loss, delta),
@@ -40,12 +40,17 @@ def _interpret(kernels: Kernels) -> MBestLoops:
 
 
 @lru_cache(maxsize=64)
-def _compile(kernels: Kernels, name: str) -> MBestLoops:
+def _compile(functions: Functions, name: str) -> MBestLoops:
     """The loops with numba kernels: each is compiled when it is first called."""
     from .keep import keep
     from .several import ask_by_steps, ask_m_best, keep_outputs, measure_outputs, sum_outputs
 
-    decode, loss, delta, m_best = kernels.decode, kernels.loss, kernels.delta, kernels.m_best
+    decode, loss, delta, m_best = (
+        functions.decode,
+        functions.loss,
+        functions.delta,
+        functions.m_best,
+    )
 
     def ask_steps(pack, w, mode, diversity, m, order, outputs, score, trail, scratch, work):
         return ask_by_steps(

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ..problem import PREDICT, KernelProblem, Pack
-from .arrays import Block, Duals, Rule, Visits
+from ..problem import PREDICT, CompiledProblem, Pack
+from .arrays import Block, Duals, PassOptions, Visits
 from .bind import Loops, bind
 from .blocks import ascend_in_blocks, block_size
 from .fingerprint import fingerprint
@@ -41,7 +41,7 @@ class Shard(ShardArrays):
 
     Parameters
     ----------
-    problem : KernelProblem
+    problem : CompiledProblem
     pack : Pack
     n_jobs : int
         Threads for a compiled problem, or processes for the oracle of one in plain Python; -1 for
@@ -54,12 +54,12 @@ class Shard(ShardArrays):
     for_kernels = False
 
     def __init__(
-        self, problem: KernelProblem, pack: Pack, n_jobs: int = 1, loops: Loops | None = None
+        self, problem: CompiledProblem, pack: Pack, n_jobs: int = 1, loops: Loops | None = None
     ):
         super().__init__(pack)
         self.problem = problem
         name = type(problem).__name__
-        self.loops = bind(problem.kernels, name) if loops is None else loops
+        self.loops = bind(problem.functions, name) if loops is None else loops
         self.total_weight = float(pack.weight.sum())
         self.n_jobs = n_threads(n_jobs)
         self.threads = Threads(self.n_jobs if self.loops.compiled else 1)
@@ -223,7 +223,7 @@ class Shard(ShardArrays):
         mode: int,
         order: np.ndarray,
         duals: Duals,
-        rule: Rule,
+        options: PassOptions,
         labels: np.ndarray,
         visits: Visits,
         block: Block,
@@ -237,18 +237,22 @@ class Shard(ShardArrays):
         """
         work = np.empty(self.problem.work(self.pack, mode))
 
-        def step(part: np.ndarray, rule: Rule, visits: Visits, block: Block, work: Any) -> None:
-            self.loops.ascend(self.pack, w, C, mode, part, duals, rule, labels, visits, block, work)
+        def step(
+            part: np.ndarray, options: PassOptions, visits: Visits, block: Block, work: Any
+        ) -> None:
+            self.loops.ascend(
+                self.pack, w, C, mode, part, duals, options, labels, visits, block, work
+            )
 
         def decode(part: np.ndarray) -> None:
             self.oracle(w, mode, labels, part)
 
-        size = len(order) if rule.tau == np.inf else min(size, self.block_size)
-        if rule.ask and size > 0:
-            ascend_in_blocks(self, step, decode, order, size, rule, visits, block, work)
+        size = len(order) if options.tau == np.inf else min(size, self.block_size)
+        if options.call_oracle and size > 0:
+            ascend_in_blocks(self, step, decode, order, size, options, visits, block, work)
         else:
-            self.each_in_turn(lambda part: step(part, rule, visits, block, work), order)
-            self.n_oracle += len(order) * rule.ask
+            self.each_in_turn(lambda part: step(part, options, visits, block, work), order)
+            self.n_oracle += len(order) * options.call_oracle
 
     def spare_memory(self, block: Block, work: np.ndarray) -> list[tuple[Block, np.ndarray]]:
         """Working memory for each thread, kept from one pass to the next: making it takes long."""
@@ -271,7 +275,7 @@ class Shard(ShardArrays):
 
 
 def predict_labels(
-    problem: KernelProblem, pack: Pack, w: np.ndarray, n_jobs: int = 1
+    problem: CompiledProblem, pack: Pack, w: np.ndarray, n_jobs: int = 1
 ) -> np.ndarray:
     """The flat labels that maximise <w, phi> for each example."""
     shard = Shard(problem, pack, n_jobs)

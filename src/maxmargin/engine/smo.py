@@ -14,7 +14,7 @@ INNER = 0.6
 
 
 @keep
-def ascend_block(alpha, kept, known, i, m, block, C, rule, width, w, visits):
+def ascend_block(alpha, kept, known, i, m, block, C, options, width, w, visits):
     """Solve the dual of one example, or take a step in it; then w follows (line 22).
 
     It sees no labels, so that it is compiled for problems in plain Python as well.
@@ -22,10 +22,10 @@ def ascend_block(alpha, kept, known, i, m, block, C, rule, width, w, visits):
     set_gram(kept, known, i, m, block, width)
     for r in range(m):
         block.step[r] = 0.0
-    if rule.whole:
+    if options.frank_wolfe:
         frank_wolfe(alpha, block, m, C)
     else:
-        smo(alpha, block, m, C, INNER * rule.tau)
+        smo(alpha, block, m, C, INNER * options.tau)
     for r in range(1, m):
         if block.step[r] != 0:
             begin, nnz = r * width, block.nnz[r]

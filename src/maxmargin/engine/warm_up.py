@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Rule
+from .arrays import PassOptions
 from .bind import Loops
 from .keep import piece
 from .linalg import blend, differences, go_towards, sparse_set
@@ -52,7 +52,19 @@ def _nothing_to_do(name: str, arrays: ShardArrays, mode: int) -> tuple[Any, ...]
         "collect": (pack, w, mode, nobody, labels, w, value, scratch),
         "recall": (pack, w, mode, nobody, cache, 0, labels, value, scratch, work),
         "remember": (pack, nobody, labels, value, value, cache, 0),
-        "ascend": (pack, w, 1.0, mode, nobody, duals, Rule(True), labels, visits, block, work),
+        "ascend": (
+            pack,
+            w,
+            1.0,
+            mode,
+            nobody,
+            duals,
+            PassOptions(True),
+            labels,
+            visits,
+            block,
+            work,
+        ),
         "sum": (pack, 1.0, mode, nobody, duals, w, scratch),
     }[name]
 
@@ -61,6 +73,7 @@ def _warm_up_block(arrays: ShardArrays) -> None:
     """Compile the part of dual ascent that problems in plain Python share."""
     duals, block, visits = arrays.new_duals(1), arrays.new_block(1), arrays.new_visits(0)
     ascend_block(
-        duals.alpha[0], duals.gram, duals.known, 0, 1, block, 1.0, Rule(True), arrays.pack.width,
+        duals.alpha[0], duals.gram, duals.known, 0, 1, block, 1.0, PassOptions(True),
+        arrays.pack.width,
         np.zeros(1), visits,
     )  # fmt: skip

@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..backends.files import Files, predict_file
 from ..backends.sources import find_paths
+from ..engine.several_outputs import check_diversity, check_m
 from ..errors import DataError
-from ..outputs.m_best import check_diversity, check_m
 from ..result import Result
 from ..saving.checkpoint import as_checkpoint
 from ..training import train

@@ -16,7 +16,7 @@ from ..errors import DataError
 from ..kernels.estimators import fit_kernel, forget_kernel, kernel_scores
 from ..kernels.functions import is_linear
 from ..objective import check_positive
-from ..problem import KernelProblem
+from ..problem import CompiledProblem
 from ..training import check_alone, check_examples
 from .base import _SVC
 from .weights import weigh_classes
@@ -203,7 +203,7 @@ class _LinearSVC(ClassifierMixin, _SVC):
             return 0.0
         return check_positive("intercept_scaling", self.intercept_scaling)
 
-    def _problem(self) -> KernelProblem:
+    def _problem(self) -> CompiledProblem:
         raise NotImplementedError
 
     def _n_scores(self) -> int:

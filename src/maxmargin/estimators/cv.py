@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
-from ..engine.python import as_kernel_problem
+from ..engine.python import as_compiled_problem
 from ..engine.shard import Shard
 from ..errors import DataError
 from ..training import check_examples, check_stop
@@ -20,7 +20,7 @@ from .path import check_Cs, train_path
 class PathCV(BaseEstimator):
     """Chooses C by cross-validation, then trains on all examples.
 
-    The values of C share the oracle's work within a fold, see ``mm.path``.
+    The values of C share the oracle's work within a fold, see ``mm.regularization_path``.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ class PathCV(BaseEstimator):
         problem, inputs, outputs, weights = model._prepare(
             _take(X, train), _take(y, train), weights
         )
-        problem = as_kernel_problem(problem)
+        problem = as_compiled_problem(problem)
         pack = problem.pack(inputs, outputs, check_examples(inputs, outputs, weights))
         shard = Shard(problem, pack, model.n_jobs or 1)
         stop = check_stop(model.tol, model.max_iter, model.max_time)

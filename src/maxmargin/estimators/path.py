@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.python import as_kernel_problem
+from ..engine.python import as_compiled_problem
 from ..engine.shard import Shard
 from ..errors import DataError
 from ..objective import check_positive
@@ -17,7 +17,7 @@ from ..training import check_examples, check_stop, train_shard
 
 
 @dataclass
-class Path:
+class RegularizationPath:
     """The results for all values of C.
 
     Attributes
@@ -64,7 +64,7 @@ class Path:
         return "\n".join(lines)
 
 
-def path(
+def regularization_path(
     problem: Any,
     X: Any,
     Y: Any,
@@ -79,7 +79,7 @@ def path(
     n_jobs: int | None = 1,
     random_state: Any = 0,
     compare: bool = False,
-) -> Path:
+) -> RegularizationPath:
     """Train for several values of C, from the smallest to the largest.
 
     Planes do not depend on C, so the one-slack solver keeps its cuts and caches; the dual methods
@@ -98,29 +98,29 @@ def path(
 
     Returns
     -------
-    Path
+    RegularizationPath
 
     Examples
     --------
     >>> import numpy as np, maxmargin as mm
     >>> from maxmargin.structures.multiclass.problem import Multiclass
     >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
-    >>> found = mm.path(Multiclass(3), X, [0, 1, 2], [0.1, 1.0])
+    >>> found = mm.regularization_path(Multiclass(3), X, [0, 1, 2], [0.1, 1.0])
     >>> [result.status.name for result in found.results]
     ['CONVERGED', 'CONVERGED']
     """
     values = check_Cs(Cs)
     stop = check_stop(tol, max_iter, max_time)
-    kernel_problem = as_kernel_problem(problem)
-    pack = kernel_problem.pack(X, Y, check_examples(X, Y, sample_weight))
-    shard = Shard(kernel_problem, pack, n_jobs or 1)
+    compiled_problem = as_compiled_problem(problem)
+    pack = compiled_problem.pack(X, Y, check_examples(X, Y, sample_weight))
+    shard = Shard(compiled_problem, pack, n_jobs or 1)
     options = (solver, stop, rescaling, random_state)
     try:
         results = list(train_path(shard, values, *options))
         separate = [train_shard(shard, C, *options) for C in values] if compare else []
     finally:
         shard.close()
-    return Path(values, results, separate)
+    return RegularizationPath(values, results, separate)
 
 
 def train_path(

@@ -24,7 +24,7 @@ class Memory:
 
     Attributes
     ----------
-    kept : Kept or None
+    kept : WarmStart or None
         The state of the solver.
     classes : list or None
         The classes, in the order of their numbers.

@@ -1,4 +1,4 @@
-"""Kernels: their values in blocks, basis functions, and models over support vectors."""
+"""Functions: their values in blocks, basis functions, and models over support vectors."""
 
 from .basis import Basis
 from .functions import Kernel, make_kernel

@@ -13,7 +13,7 @@ import numpy as np
 from ..engine.shard import n_threads
 from ..errors import DataError
 from ..objective import check_positive
-from ..problem import MODES, KernelProblem
+from ..problem import MODES, CompiledProblem
 from ..result import Audit, Result
 from ..saving.checkpoint import Checkpoint
 from ..training import check_stop, random, train_shard
@@ -54,7 +54,7 @@ class KernelResult(Result):
 
 
 def train_kernel(
-    problem: KernelProblem,
+    problem: CompiledProblem,
     X: Any,
     Y: Any,
     *,

@@ -16,7 +16,7 @@ from ..data.sequences import Sequences
 from ..engine.fingerprint import fingerprint
 from ..engine.shard import Shard
 from ..engine.vectors import Plane
-from ..problem import KernelProblem, Pack
+from ..problem import CompiledProblem, Pack
 from .columns import Columns
 from .rows import KernelRows
 
@@ -61,7 +61,7 @@ class ScoreShard(Shard):
 
     for_kernels = True
 
-    def __init__(self, problem: KernelProblem, pack: Pack, rows: KernelRows, n_jobs: int = 1):
+    def __init__(self, problem: CompiledProblem, pack: Pack, rows: KernelRows, n_jobs: int = 1):
         super().__init__(problem, pack, n_jobs)
         self.rows = rows
         self.n_labels = getattr(problem, "n_classes", 1)
@@ -161,7 +161,7 @@ class ScoreShard(Shard):
 
 
 def score_shard(
-    problem: KernelProblem, X: Any, Y: Any, weight: Any, rows: KernelRows, n_jobs: int = 1
+    problem: CompiledProblem, X: Any, Y: Any, weight: Any, rows: KernelRows, n_jobs: int = 1
 ) -> ScoreShard:
     """Pack examples on unit vectors."""
     rows.prepare()

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..engine.fingerprint import fingerprint
 from ..engine.shard import Shard
-from ..problem import MODES, KernelProblem
+from ..problem import MODES, CompiledProblem
 from ..result import Result
 from ..saving.checkpoint import Checkpoint
 from ..training import train_shard
@@ -23,7 +23,7 @@ from .scores import ScoreShard, score_shard, with_matrix
 class Training:
     """All that training with a kernel is given."""
 
-    problem: KernelProblem
+    problem: CompiledProblem
     X: Any
     Y: Any
     weight: np.ndarray | None

@@ -10,7 +10,13 @@
 from .brackets import BracketEvaluation, bracket_f1
 from .chunks import entities
 from .counts import Counts
-from .sequences import SequenceEvaluation, entity_f1, sequence_accuracy, token_accuracy
+from .sequences import (
+    SequenceEvaluation,
+    entity_f1,
+    evaluate_sequences,
+    sequence_accuracy,
+    token_accuracy,
+)
 
 __all__ = [
     "BracketEvaluation",
@@ -19,6 +25,7 @@ __all__ = [
     "bracket_f1",
     "entities",
     "entity_f1",
+    "evaluate_sequences",
     "sequence_accuracy",
     "token_accuracy",
 ]

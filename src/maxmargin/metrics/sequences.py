@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -39,7 +39,7 @@ class SequenceEvaluation:
 
     Examples
     --------
-    >>> print(SequenceEvaluation.of([["B-NP", "I-NP", "O"]], [["B-NP", "O", "O"]]))
+    >>> print(evaluate_sequences([["B-NP", "I-NP", "O"]], [["B-NP", "O", "O"]]))
     processed 3 tokens with 1 phrases; found: 1 phrases; correct: 0.
     accuracy:  66.67%; precision:   0.00%; recall:   0.00%; FB1:   0.00
                    NP: precision:   0.00%; recall:   0.00%; FB1:   0.00  1
@@ -52,40 +52,6 @@ class SequenceEvaluation:
     n_sequences: int
     n_exact: int
     entities: Counts | None
-
-    @classmethod
-    def of(
-        cls,
-        truth: Iterable[Sequence[Any]],
-        predicted: Iterable[Sequence[Any]],
-        classes: Iterable[Any] | None = None,
-    ) -> Self:
-        """Count.
-
-        Parameters
-        ----------
-        truth, predicted : lists of sequences of labels
-            Labels are of any hashable type.
-        classes : iterable of labels, optional
-            The labels that the model knows; all that occur by default.
-
-        Raises
-        ------
-        DataError
-            If the lengths of two sequences, or the numbers of sequences, disagree.
-        """
-        there, given = [as_list(y) for y in truth], [as_list(y) for y in predicted]
-        offsets = check_lengths(there, given)
-        flat = list(chain(*there)), list(chain(*given))
-        labels, n_known = all_labels(flat, classes)
-        number = {label: k for k, label in enumerate(labels)}
-        true, guess = (np.fromiter(map(number.__getitem__, y), np.intp, len(y)) for y in flat)
-        k = len(labels)
-        confusion = np.bincount(true * k + guess, minlength=k * k).reshape(k, k)
-        wrong = np.concatenate([[0], np.cumsum(true != guess)])[offsets]
-        n_exact = int((np.diff(wrong) == 0).sum())
-        entities = _count_entities(labels, true, guess, offsets)
-        return cls(labels, n_known, confusion, len(there), n_exact, entities)
 
     @property
     def n_tokens(self) -> int:
@@ -192,14 +158,47 @@ class SequenceEvaluation:
         ]
 
 
+def evaluate_sequences(
+    truth: Iterable[Sequence[Any]],
+    predicted: Iterable[Sequence[Any]],
+    classes: Iterable[Any] | None = None,
+) -> SequenceEvaluation:
+    """Count how well predicted sequences of labels agree with the true ones.
+
+    Parameters
+    ----------
+    truth, predicted : lists of sequences of labels
+        Labels are of any hashable type.
+    classes : iterable of labels, optional
+        The labels that the model knows; all that occur by default.
+
+    Raises
+    ------
+    DataError
+        If the lengths of two sequences, or the numbers of sequences, disagree.
+    """
+    there, given = [as_list(y) for y in truth], [as_list(y) for y in predicted]
+    offsets = check_lengths(there, given)
+    flat = list(chain(*there)), list(chain(*given))
+    labels, n_known = all_labels(flat, classes)
+    number = {label: k for k, label in enumerate(labels)}
+    true, guess = (np.fromiter(map(number.__getitem__, y), np.intp, len(y)) for y in flat)
+    k = len(labels)
+    confusion = np.bincount(true * k + guess, minlength=k * k).reshape(k, k)
+    wrong = np.concatenate([[0], np.cumsum(true != guess)])[offsets]
+    n_exact = int((np.diff(wrong) == 0).sum())
+    entities = _count_entities(labels, true, guess, offsets)
+    return SequenceEvaluation(labels, n_known, confusion, len(there), n_exact, entities)
+
+
 def token_accuracy(truth: Iterable[Sequence[Any]], predicted: Iterable[Sequence[Any]]) -> float:
     """Part of the tokens that are right."""
-    return SequenceEvaluation.of(truth, predicted).accuracy
+    return evaluate_sequences(truth, predicted).accuracy
 
 
 def sequence_accuracy(truth: Iterable[Sequence[Any]], predicted: Iterable[Sequence[Any]]) -> float:
     """Part of the sequences that are right as a whole."""
-    return SequenceEvaluation.of(truth, predicted).sequence_accuracy
+    return evaluate_sequences(truth, predicted).sequence_accuracy
 
 
 def entity_f1(truth: Iterable[Sequence[Any]], predicted: Iterable[Sequence[Any]]) -> float:
@@ -210,7 +209,7 @@ def entity_f1(truth: Iterable[Sequence[Any]], predicted: Iterable[Sequence[Any]]
     DataError
         If the labels are no chunk tags.
     """
-    f1 = SequenceEvaluation.of(truth, predicted).f1
+    f1 = evaluate_sequences(truth, predicted).f1
     if f1 is None:
         raise DataError("no label is a chunk tag such as 'B-NP': there are no entities to count")
     return f1

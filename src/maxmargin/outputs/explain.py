@@ -11,7 +11,7 @@ import numpy as np
 from ..engine.linalg import read_only
 from ..engine.shard import Shard
 from ..errors import DataError, MaxMarginError
-from ..problem import MODES, KernelProblem, Pack
+from ..problem import MODES, CompiledProblem, Pack
 
 
 class Weight(NamedTuple):
@@ -205,7 +205,7 @@ class Suspect:
 
 
 def largest_slacks(
-    problem: KernelProblem,
+    problem: CompiledProblem,
     pack: Pack,
     w: np.ndarray,
     rescaling: str = "margin",
@@ -216,7 +216,7 @@ def largest_slacks(
 
     Parameters
     ----------
-    problem : KernelProblem
+    problem : CompiledProblem
     pack : Pack
         Examples with their true outputs.
     w : array (dim,)

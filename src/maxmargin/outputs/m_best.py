@@ -13,115 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.passes import Cache
 from ..engine.several import same_labels
-from ..engine.several_bind import MBestLoops, bind_m_best
+from ..engine.several_outputs import SeveralOutputs, check_diversity, check_m
 from ..engine.shard import Shard
-from ..errors import DataError
-from ..problem import MARGIN, PREDICT, KernelProblem, Pack
+from ..problem import MARGIN, PREDICT, CompiledProblem, Pack
 
 #: ``explore`` tries so many rewards, each so many times as strong as the one before.
 TRIES = 3
 STRONGER = 8.0
-
-
-class Asker:
-    """Asks for up to m outputs of each example of a shard.
-
-    Parameters
-    ----------
-    shard : Shard
-    m : int
-
-    Attributes
-    ----------
-    outputs : Cache
-        The outputs of each example, best first; ``count`` says how many there are.
-    score : array (n, m)
-        ``<w, phi_i(y)>`` of each, when predicting with a problem that has the kernel ``m_best``.
-    """
-
-    def __init__(self, shard: Shard, m: int):
-        self.shard = shard
-        self.m = m
-        self.loops: MBestLoops = bind_m_best(
-            shard.problem.kernels, type(shard.problem).__name__, shard.loops.compiled
-        )
-        self.outputs: Cache = shard.new_cache(m)
-        self.score = np.zeros((shard.n, m))
-        self.exact = shard.problem.kernels.m_best is not None
-
-    def warm_up(self, mode: int) -> None:
-        """Compile (or load) the loops by treating no example."""
-        shard, nobody, nothing = self.shard, self.shard.everyone[:0], np.zeros(1)
-        self.ask(nothing, mode, 0.0, nobody)
-        margin, cache = np.zeros((0, self.m)), shard.new_cache(0)
-        args = (shard.pack, nothing, self.m, nobody, self.outputs, margin, shard.scratch)
-        self.loops.measure(*args)
-        self.loops.sum(
-            shard.pack, mode, self.m, nobody, self.outputs, margin, nothing, shard.scratch
-        )
-        self.loops.keep(shard.pack, self.m, nobody, self.outputs, cache, 0)
-
-    def ask(self, w: np.ndarray, mode: int, diversity: float, order: np.ndarray) -> None:
-        """Fill ``outputs`` for the examples of ``order``."""
-        shard, m = self.shard, self.m
-        work, ask = shard.problem.m_best_work(shard.pack, mode, m), self.loops.ask
-        width = 0 if self.exact else m * shard.pack.width
-
-        def some(part: np.ndarray) -> None:
-            own = w if self.exact else w.copy()
-            trail = (np.empty(width, np.uint64), np.empty(width), np.zeros(1, np.int64))
-            scratch = tuple(np.empty_like(array) for array in shard.scratch)
-            ask(
-                shard.pack, own, mode, diversity, m, part, self.outputs, self.score, trail,
-                scratch, np.empty(work),
-            )  # fmt: skip
-
-        if len(order) == 0:
-            some(order)  # only to compile
-        shard.each(some, order)
-        if mode != PREDICT:
-            shard.n_oracle += int(self.outputs.count[order].sum())
-
-    def take(
-        self, slot: np.ndarray | int, labels: np.ndarray, order: np.ndarray | None = None
-    ) -> None:
-        """labels_i = output number ``slot`` of example i, or the first where it has no such."""
-        pack, counts = self.shard.pack, self.outputs.count
-        order = self.shard.everyone if order is None else order
-        slot = np.broadcast_to(slot, (pack.n,))[order]
-        slot = np.where(slot < counts[order], slot, 0)
-        first, lengths = pack.offsets[order], np.diff(pack.offsets)[order]
-        within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        source = np.repeat(self.m * first + slot * lengths, lengths) + within
-        labels[np.repeat(first, lengths) + within] = self.outputs.labels[source]
-
-    def measure(self, v: np.ndarray) -> np.ndarray:
-        """<v, psi_i(y)> (n, m) of all outputs, 0 where there is none; sets their losses as well."""
-        shard, margin = self.shard, np.zeros((self.shard.n, self.m))
-        shard.each_in_turn(
-            lambda part: self.loops.measure(
-                shard.pack, v, self.m, part, self.outputs, margin, shard.scratch
-            ),
-            shard.everyone,
-        )
-        return margin
-
-    def sum(self, mode: int, share: np.ndarray) -> np.ndarray:
-        """sum_ir weight_i share[i, r] plane_i(r), of outputs that have been measured."""
-        shard, g = self.shard, np.zeros(self.shard.pack.dim)
-        shard.each_in_turn(
-            lambda part: self.loops.sum(
-                shard.pack, mode, self.m, part, self.outputs, share, g, shard.scratch
-            ),
-            shard.everyone,
-        )
-        return g
-
-    def keep(self, cache: Cache, now: int, order: np.ndarray) -> None:
-        """Put all outputs but the first, which is there already, into the caches."""
-        self.loops.keep(self.shard.pack, self.m, order, self.outputs, cache, now)
 
 
 @dataclass(frozen=True)
@@ -138,7 +37,7 @@ class MBest:
 
 
 def predict_m_best(
-    problem: KernelProblem,
+    problem: CompiledProblem,
     X: Any,
     w: np.ndarray,
     m: int,
@@ -151,20 +50,20 @@ def predict_m_best(
     pack = problem.pack(X)
     if problem.n_outputs is not None:
         m = min(m, problem.n_outputs)
-    if problem.kernels.m_best is None:
+    if problem.functions.m_best is None:
         return pack, explore(problem, X, pack, w, m, diversity, n_jobs)
     shard = Shard(problem, pack, 1 if n_jobs is None else n_jobs)
-    asker = Asker(shard, m)
-    asker.ask(w, PREDICT, diversity, shard.everyone)
+    several = SeveralOutputs(shard, m)
+    several.ask(w, PREDICT, diversity, shard.everyone)
     labels = []
     for r in range(m):
         labels.append(shard.new_labels())
-        asker.take(r, labels[-1])
-    return pack, MBest(labels, asker.outputs.count, asker.score)
+        several.take(r, labels[-1])
+    return pack, MBest(labels, several.outputs.count, several.score)
 
 
 def explore(
-    problem: KernelProblem,
+    problem: CompiledProblem,
     X: Any,
     pack: Pack,
     w: np.ndarray,
@@ -205,12 +104,12 @@ def explore(
 
 def _pool(shard: Shard, w: np.ndarray, m: int, reward: float) -> list[np.ndarray]:
     """Outputs that differ from the truth of the shard, for stronger and stronger rewards."""
-    asker, pool = Asker(shard, m), []
+    several, pool = SeveralOutputs(shard, m), []
     for _ in range(TRIES):
-        asker.ask(w / reward, MARGIN, 1.0, shard.everyone)
+        several.ask(w / reward, MARGIN, 1.0, shard.everyone)
         for r in range(m):
             pool.append(shard.new_labels())
-            asker.take(r, pool[-1])
+            several.take(r, pool[-1])
         reward *= STRONGER
     return pool
 
@@ -237,20 +136,7 @@ def _best_new(
 
 def _margins(shard: Shard, labels: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """``<w, phi_i(y_i) - phi_i(y)>`` and ``loss_i(y)`` of each example, its truth being y_i."""
-    asker = Asker(shard, 1)
-    asker.outputs.labels[:] = labels
-    asker.outputs.count[:] = 1
-    return asker.measure(w)[:, 0], asker.outputs.loss[:, 0]
-
-
-def check_m(m: int) -> None:
-    """A number of outputs."""
-    if isinstance(m, bool) or not isinstance(m, int | np.integer) or m < 1:
-        raise DataError(f"m is a number of outputs >= 1, got {m!r}")
-
-
-def check_diversity(diversity: Any) -> None:
-    """A reward for each difference."""
-    number = isinstance(diversity, int | float | np.number) and not isinstance(diversity, bool)
-    if not (number and 0 <= diversity < np.inf):
-        raise DataError(f"diversity is a number >= 0, got {diversity!r}")
+    several = SeveralOutputs(shard, 1)
+    several.outputs.labels[:] = labels
+    several.outputs.count[:] = 1
+    return several.measure(w)[:, 0], several.outputs.loss[:, 0]

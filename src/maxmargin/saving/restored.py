@@ -29,7 +29,7 @@ from ..solvers.sampled_cuts import SampledState
 from ..solvers.subgradient import SubgradientState
 from ..solvers.task import Task
 from ..solvers.working_sets import WorkingSets
-from .state import check_scalar, walk
+from .state import check_scalar, is_tuple, walk
 
 #: Numbers that were added up in another order agree to this part of the largest of them.
 ROUNDING = 1e-6
@@ -72,7 +72,7 @@ def thaw_working_sets(task: Task, state: Any, kept: dict[str, Any], random: Any)
     try:
         for name, value in kept.items():
             fresh = getattr(state, name)
-            if name in ("duals", "visits"):
+            if is_tuple(fresh):
                 value = thaw_tuple(fresh, value)
             elif isinstance(fresh, np.ndarray):
                 value = check_like(value, fresh, name, name in getattr(state, "grows", ()))
@@ -87,12 +87,17 @@ def thaw_working_sets(task: Task, state: Any, kept: dict[str, Any], random: Any)
 
 
 def thaw_tuple(fresh: Any, fields: dict[str, Any]) -> Any:
-    """A NamedTuple of arrays like those of a fresh one."""
+    """A NamedTuple of arrays and numbers like those of a fresh one."""
     grows = getattr(fresh, "grows", ())
     require(set(fields) == set(fresh._fields), f"other fields than {fresh._fields}")
-    return type(fresh)(
-        **{k: check_like(v, getattr(fresh, k), k, k in grows) for k, v in fields.items()}
-    )
+
+    def checked(name: str, value: Any) -> Any:
+        known = getattr(fresh, name)
+        if isinstance(known, np.ndarray):
+            return check_like(value, known, name, name in grows)
+        return check_scalar(value, known, name)
+
+    return type(fresh)(**{name: checked(name, value) for name, value in fields.items()})
 
 
 def check_random(state: Any) -> None:

@@ -19,7 +19,7 @@ from ..result import Status
 from .task import Task
 
 if TYPE_CHECKING:
-    from .warm import Kept
+    from .warm import WarmStart
 
 #: A point, its primal value and a lower bound; the point is None if no complete pass told P.
 Step = tuple[Any, float, float]
@@ -93,7 +93,7 @@ class Solver:
         """
         return None
 
-    def extend(self, task: Task, state: Any, kept: Kept, relabel: np.ndarray | None) -> Any:
+    def extend(self, task: Task, state: Any, kept: WarmStart, relabel: np.ndarray | None) -> Any:
         """A first state from the last one of a run on the first of the examples, or None."""
         return None
 

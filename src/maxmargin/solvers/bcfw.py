@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..engine.arrays import Rule
+from ..engine.arrays import PassOptions
 from ..errors import DataError
 from . import working_sets as sets
 from .dual import DualSolver
 from .task import Task
-from .warm import Kept, rescale_duals, take_over
+from .warm import WarmStart, rescale_duals, take_over
 from .working_sets import Passes, WorkingSets
 
 #: With gap sampling the gaps of all examples are looked at again after so many passes.
@@ -61,7 +61,7 @@ class BCFW(DualSolver):
         return state
 
     def extend(
-        self, task: Task, state: WorkingSets, kept: Kept, relabel: np.ndarray | None
+        self, task: Task, state: WorkingSets, kept: WarmStart, relabel: np.ndarray | None
     ) -> WorkingSets:
         """From a run on the first of the examples."""
         fresh = self.init(task)
@@ -71,20 +71,22 @@ class BCFW(DualSolver):
     def step_once(self, task: Task, state: WorkingSets) -> tuple[np.ndarray | None, float, float]:
         """Passes with and without the oracle; now and then a certificate."""
         sets.complete(self.ascend(task, state))
-        return sets.look(task, state, self.wanted(task, state))
+        return sets.certify(task, state, self.wanted(task, state))
 
     def ascend(self, task: Task, state: WorkingSets) -> Passes[None]:
         """A pass that asks the oracle, and the passes over known outputs after it."""
         with task.share("oracle"):
             order, everyone = self._order(task, state)
-            gap = yield from sets.sweep(task, state, order, Rule(True, whole=True))
+            gap = yield from sets.sweep(task, state, order, PassOptions(True, frank_wolfe=True))
             if everyone:
                 state.gap = gap
         state.iterations += 1
         with task.share("inner"):
             for _ in range(self.inner):
                 known = sets.shuffled(task, np.flatnonzero(state.duals.count > 1))
-                gap = yield from sets.sweep(task, state, known, Rule(False, whole=True))
+                gap = yield from sets.sweep(
+                    task, state, known, PassOptions(False, frank_wolfe=True)
+                )
                 if gap < 0.1 * state.gap:
                     break
 

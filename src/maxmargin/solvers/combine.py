@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..outputs.m_best import Asker
+from ..engine.several_outputs import SeveralOutputs
 from ..problem import SLACK
 
 #: The relaxed program is solved until a step can gain no more than this part of its value.
@@ -35,7 +35,7 @@ class Outputs:
 
     Attributes
     ----------
-    asker : Asker
+    several : SeveralOutputs
         Holds the outputs.
     mode : int
     w : array
@@ -47,7 +47,7 @@ class Outputs:
     n : float
     """
 
-    asker: Asker
+    several: SeveralOutputs
     mode: int
     w: np.ndarray
     first: np.ndarray
@@ -57,26 +57,26 @@ class Outputs:
     @property
     def m(self) -> int:
         """Outputs of each example."""
-        return self.asker.m
+        return self.several.m
 
     def along(self, v: np.ndarray) -> np.ndarray:
         """<v, plane_ik> (n, M)."""
-        margin = self.asker.measure(v)
-        return self.fill(margin * self.asker.outputs.loss if self.mode == SLACK else margin)
+        margin = self.several.measure(v)
+        return self.fill(margin * self.several.outputs.loss if self.mode == SLACK else margin)
 
     def loss(self) -> np.ndarray:
         """loss_ik (n, M) of outputs that have been measured."""
-        return self.fill(self.asker.outputs.loss)
+        return self.fill(self.several.outputs.loss)
 
     def fill(self, values: np.ndarray) -> np.ndarray:
         """Where an example has fewer outputs its first one takes their place."""
-        there = np.arange(self.m) < self.asker.outputs.count[:, None]
+        there = np.arange(self.m) < self.several.outputs.count[:, None]
         return np.where(there, values, values[:, :1])
 
 
 def order_slots(outputs: Outputs, reuse_map: bool = False) -> np.ndarray:
     """DivMBest-Ordering: the m-th plane takes every example's m-th output."""
-    n, m = outputs.asker.shard.n, outputs.m
+    n, m = outputs.several.shard.n, outputs.m
     return np.broadcast_to(np.arange(1, m)[:, None], (m - 1, n))
 
 
@@ -105,7 +105,7 @@ def linear_terms(outputs: Outputs) -> np.ndarray:
     and what does not depend on k is left out.
     """
     a, n = outputs.weight_of_new, outputs.n
-    shard = outputs.asker.shard
+    shard = outputs.several.shard
     truth = shard.problem.truth_features(shard.pack)
     v = n * outputs.w + a * n * outputs.first + (outputs.m - 1) * a * truth
     along = outputs.along(v)
@@ -120,20 +120,20 @@ def relaxed_slots(outputs: Outputs, reuse_map: bool = False) -> np.ndarray:
     """
     if not reuse_map:
         return order_slots(outputs)
-    a, n, shard = outputs.weight_of_new, outputs.n, outputs.asker.shard
+    a, n, shard = outputs.weight_of_new, outputs.n, outputs.several.shard
     v = n * outputs.w + a * n * outputs.first
     linear = -outputs.along(v)
     linear += outputs.loss() / n
     weight = shard.pack.weight[:, None]
     out = one_hot(linear.argmin(axis=1), outputs.m)
-    total = outputs.asker.sum(outputs.mode, 1.0 - out)
+    total = outputs.several.sum(outputs.mode, 1.0 - out)
     for _ in range(MOST_STEPS):
         slope = linear - a * outputs.along(total)
         corner = one_hot(slope.argmin(axis=1), outputs.m)
         gain = float((weight * slope * (out - corner)).sum())
         if gain <= FIRST_ORDER * abs(float((weight * slope * (1.0 - out)).sum())):
             break
-        change = outputs.asker.sum(outputs.mode, out - corner)
+        change = outputs.several.sum(outputs.mode, out - corner)
         curvature = a * float(change @ change)
         step = 1.0 if curvature <= gain else gain / curvature
         out, total = out + step * (corner - out), total + step * change

@@ -104,7 +104,7 @@ def check_oracle(task: Task, known: Any, first: int, w: np.ndarray, i: int) -> N
 
 def _value(task: Task, w: np.ndarray, i: int, y: np.ndarray) -> tuple[float, float]:
     """loss - <w, plane> of an output, and what rounding may make of it."""
-    shard, pack, kernels = task.shard, task.shard.pack, task.shard.problem.kernels
+    shard, pack, kernels = task.shard, task.shard.pack, task.shard.problem.functions
     truth = pack.truth[pack.offsets[i] : pack.offsets[i + 1]]
     idx, val = shard.new_scratch()
     loss = float(kernels.loss(pack.data, i, y))

@@ -105,7 +105,7 @@ class CutMaker:
                     check_oracle(self.task, self.cache, 0, w, worst)
                 self.recalled = value
                 if self.diverse is not None:
-                    self.diverse.asker.keep(self.cache, self.now, asked)
+                    self.diverse.several.keep(self.cache, self.now, asked)
         return Cut(plane, loss / n, float(shard.pack.weight @ value) / n, complete)
 
     def _choose(self) -> np.ndarray:

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..engine.several_outputs import SeveralOutputs
 from ..engine.vectors import Plane
-from ..outputs.m_best import Asker
 from .bundle import Bundle
 from .combine import STRATEGIES, Outputs
 from .task import Task
@@ -47,28 +47,30 @@ class DiverseCuts:
     """
 
     #: Not part of a checkpoint: settings, and what every iteration asks for anew.
-    scratch = ("task", "model", "options", "asker", "labels")
+    scratch = ("task", "model", "options", "several", "labels")
 
     def __init__(self, task: Task, model: Bundle, options: Options):
         most = task.shard.problem.n_outputs
         self.task = task
         self.model = model
         self.options = options
-        self.asker = Asker(task.shard, options.m if most is None else min(options.m, most))
+        self.several = SeveralOutputs(
+            task.shard, options.m if most is None else min(options.m, most)
+        )
         self.labels = task.shard.new_labels()
         self.strength = None
-        self.diversity = 0.0 if self.asker.exact else STEP
+        self.diversity = 0.0 if self.several.exact else STEP
         if isinstance(options.diversity, float | int):
             self.diversity = float(options.diversity)
-        elif options.diversity == "auto" and self.asker.exact:
+        elif options.diversity == "auto" and self.several.exact:
             self.strength = Strength()
         self.new: list[int] = []
 
     def ask(self, w: np.ndarray, order: np.ndarray, labels: np.ndarray) -> None:
         """M outputs of the examples of ``order``; the most violated ones into ``labels``."""
         self._learn()
-        self.asker.ask(w, self.task.mode, self.diversity, order)
-        self.asker.take(0, labels, order)
+        self.several.ask(w, self.task.mode, self.diversity, order)
+        self.several.take(0, labels, order)
 
     def add_planes(self, w: np.ndarray, first: Plane, violation: float, tol: float) -> None:
         """Add planes to the model, after the most violated one at w, which is ``first``.
@@ -81,7 +83,7 @@ class DiverseCuts:
         elif self.options.combine != "none":
             choose = STRATEGIES[self.options.combine]
             for slots in choose(self._outputs(first), self.options.reuse_map):
-                self.asker.take(slots, self.labels)
+                self.several.take(slots, self.labels)
                 self._add(w)
 
     def _add_greedily(self, violation: float, tol: float) -> None:
@@ -91,11 +93,11 @@ class DiverseCuts:
         ways to combine the outputs does.
         """
         model, shard = self.model, self.task.shard
-        self.asker.measure(np.zeros_like(model.w))
+        self.several.measure(np.zeros_like(model.w))
         enough = max(tol, VIOLATED_ENOUGH * violation)
-        for _ in range(1, self.asker.m):
+        for _ in range(1, self.several.m):
             model.solve(tol)
-            shard.recall(model.w, self.task.mode, self.asker.outputs, 0, self.labels)
+            shard.recall(model.w, self.task.mode, self.several.outputs, 0, self.labels)
             if not self._add(model.w, above=enough):
                 return
 
@@ -118,9 +120,9 @@ class DiverseCuts:
         """
         model = self.model
         used = model.beta[1:][model.beta[1:] > 0]
-        share = float(np.median(used)) if len(used) else 1.0 / self.asker.m
+        share = float(np.median(used)) if len(used) else 1.0 / self.several.m
         g = first.dense(len(model.w))
-        return Outputs(self.asker, self.task.mode, model.w, g, model.N * share, self.task.n)
+        return Outputs(self.several, self.task.mode, model.w, g, model.N * share, self.task.n)
 
     def _learn(self) -> None:
         """Tell an automatic strength what weight the planes have that were made with it."""

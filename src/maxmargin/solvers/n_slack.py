@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..engine.arrays import Rule
+from ..engine.arrays import PassOptions
 from ..errors import DataError
 from . import working_sets as sets
 from .dual import DualSolver
 from .task import Task
-from .warm import Kept, rescale_duals, take_over
+from .warm import WarmStart, rescale_duals, take_over
 from .working_sets import Passes, WorkingSets
 
 #: The QP is solved to this part of the violation that is looked for.
@@ -87,7 +87,7 @@ class NSlack(DualSolver):
         return state
 
     def extend(
-        self, task: Task, state: NSlackState, kept: Kept, relabel: np.ndarray | None
+        self, task: Task, state: NSlackState, kept: WarmStart, relabel: np.ndarray | None
     ) -> NSlackState:
         """From a run on the first of the examples."""
         fresh = self.init(task)
@@ -98,7 +98,7 @@ class NSlack(DualSolver):
     def step_once(self, task: Task, state: NSlackState) -> tuple[np.ndarray | None, float, float]:
         """One pass over the examples (lines 4 to 10) at the present precision."""
         sets.complete(self.ascend(task, state))
-        w, primal, dual = sets.look(task, state, self.wanted(task, state), add=False)
+        w, primal, dual = sets.certify(task, state, self.wanted(task, state), add=False)
         if w is not None:
             w = w.copy()  # the QP moves it
             self.refine(task, state, primal - dual)
@@ -115,17 +115,17 @@ class NSlack(DualSolver):
         state.complete, qps = len(order) == task.shard.n, state.qps
         added, hinge = yield from self._pass(task, state, order)
         self._prune(task, state, max(IDLE, state.qps - qps))
-        state.seen = {"added": added, "hinge": hinge}
+        state.seen = sets.Seen(hinge=hinge, added=added)
 
     def wanted(self, task: Task, state: NSlackState) -> str | None:
         """The point to certify: when hardly any constraint was new, and nobody rests."""
         if not np.isfinite(state.eps):
             return sets.LAST
-        state.wake = few = state.seen["added"] <= self._tolerance(task, state)
+        state.wake = few = state.seen.added <= self._tolerance(task, state)
         if not (few and state.complete):
             return None
         # Without a new constraint w has not moved, so that the pass is a certificate itself.
-        return sets.LAST if state.seen["added"] else sets.SEEN
+        return sets.LAST if state.seen.added else sets.SEEN
 
     def refine(self, task: Task, state: NSlackState, gap: float) -> None:
         """The next level of precision, half of the last one or of the gap."""
@@ -139,11 +139,13 @@ class NSlack(DualSolver):
             part = order[start : start + self.batch]
             before = state.duals.count[part]
             with task.share("oracle"):
-                rule = Rule(True, least=state.eps, tau=np.inf, keep=True)  # lines 5 to 7
-                yield from sets.sweep(task, state, part, rule)
-            hinge += state.seen["hinge"]
-            new += int(state.seen["added"])
-            total += int(state.seen["added"])
+                options = PassOptions(
+                    True, min_gain=state.eps, tau=np.inf, keep_zeros=True
+                )  # lines 5 to 7
+                yield from sets.sweep(task, state, part, options)
+            hinge += state.seen.hinge
+            new += int(state.seen.added)
+            total += int(state.seen.added)
             if self.shrink:
                 state.resting[part] = state.duals.count[part] == before
             if new >= self.batch or (new and start + self.batch >= len(order)):
@@ -162,8 +164,8 @@ class NSlack(DualSolver):
             known = np.flatnonzero(state.duals.count > 1)
             order = known
             for _ in range(QP_PASSES):
-                rule = Rule(False, tau=0.1 * precision, keep=True)
-                gap = yield from sets.sweep(task, state, sets.shuffled(task, order), rule)
+                options = PassOptions(False, tau=0.1 * precision, keep_zeros=True)
+                gap = yield from sets.sweep(task, state, sets.shuffled(task, order), options)
                 first = gap if first is None else first
                 if gap > precision:
                     order = known[state.visits.gap[known] > 0.1 * precision]

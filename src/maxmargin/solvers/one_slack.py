@@ -12,15 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..engine.linalg import go_towards
+from ..engine.several_outputs import check_diversity
 from ..errors import DataError
 from ..objective import primal
-from ..outputs.m_best import check_diversity
 from .base import Solver, State
 from .bundle import Bundle, LineSearch
 from .cuts import CutMaker
 from .diverse import COMBINE, DiverseCuts, Options
 from .task import Task
-from .warm import Kept
+from .warm import WarmStart
 
 #: A cut from the caches is used while it is violated by this part of the last complete one.
 CACHED_ENOUGH = 0.1
@@ -128,7 +128,7 @@ class OneSlack(Solver):
         start = time.perf_counter()
         diverse = self._diverse(task, Bundle(0, 1.0))
         if diverse is not None:
-            diverse.asker.warm_up(task.mode)
+            diverse.several.warm_up(task.mode)
         return time.perf_counter() - start
 
     def init(self, task: Task) -> OneSlackState:
@@ -153,7 +153,7 @@ class OneSlack(Solver):
         return self._begin_at_model(task, state)
 
     def extend(
-        self, task: Task, state: OneSlackState, kept: Kept, relabel: np.ndarray | None
+        self, task: Task, state: OneSlackState, kept: WarmStart, relabel: np.ndarray | None
     ) -> OneSlackState | None:
         """From a run on the first of the examples: in its cuts the others are at the truth."""
         if not kept.trusted or task.shard.pack.dim != kept.dim or relabel is not None:

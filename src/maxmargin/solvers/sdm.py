@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..engine.arrays import Rule
+from ..engine.arrays import PassOptions
 from ..errors import DataError
 from . import working_sets as sets
 from .dual import DualSolver
 from .task import Task
-from .warm import Kept, rescale_duals, take_over
+from .warm import WarmStart, rescale_duals, take_over
 from .working_sets import Passes, WorkingSets
 
 #: Examples are left alone whose KKT violation is below this part of the average gap.
@@ -36,7 +36,7 @@ POWER = 4.0
 class SDM(DualSolver):
     """Sequential dual method, for every problem and both rescalings.
 
-    ``SDM.as_printed()`` is the paper's own setting.
+    ``SDM.from_paper()`` is the paper's own setting.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class SDM(DualSolver):
     name = "sdm"
 
     @classmethod
-    def as_printed(cls) -> SDM:
+    def from_paper(cls) -> SDM:
         """The paper's constants; tau = 0.25 certifies no more than tol = 0.25."""
         return cls(first=10, inner=5, tau=0.25, average=False)
 
@@ -86,7 +86,7 @@ class SDM(DualSolver):
         return state
 
     def extend(
-        self, task: Task, state: WorkingSets, kept: Kept, relabel: np.ndarray | None
+        self, task: Task, state: WorkingSets, kept: WarmStart, relabel: np.ndarray | None
     ) -> WorkingSets:
         """From a run on the first of the examples."""
         fresh = self.init(task)
@@ -97,7 +97,7 @@ class SDM(DualSolver):
     def step_once(self, task: Task, state: WorkingSets) -> tuple[np.ndarray | None, float, float]:
         """A type-I pass and the type-II passes after it; now and then a certificate."""
         sets.complete(self.ascend(task, state))
-        return sets.look(task, state, self.wanted(task, state))
+        return sets.certify(task, state, self.wanted(task, state))
 
     def ascend(self, task: Task, state: WorkingSets) -> Passes[None]:
         """A type-I pass and the type-II passes after it."""
@@ -107,8 +107,8 @@ class SDM(DualSolver):
                 yield from self._settle(task, state)
         with task.share("oracle"):
             order = sets.shuffled(task, task.shard.everyone)
-            state.gap = yield from sets.sweep(task, state, order, Rule(True, tau=tau))
-        violation = state.seen["violation"]
+            state.gap = yield from sets.sweep(task, state, order, PassOptions(True, tau=tau))
+        violation = state.seen.violation
         state.finished = self.tau is not None and violation <= tau  # lines 28 and 29
         state.iterations += 1
         if state.iterations > self.first and not state.finished:
@@ -128,10 +128,10 @@ class SDM(DualSolver):
             if self.tau is None:  # shrinking
                 worth &= state.visits.gap > tau
             order = sets.shuffled(task, np.flatnonzero(worth))
-            gap = yield from sets.sweep(task, state, order, Rule(False, tau=tau))
+            gap = yield from sets.sweep(task, state, order, PassOptions(False, tau=tau))
             if self.tau is None and gap < ENOUGH * state.gap:
                 break
-            if self.tau is not None and state.seen["violation"] < violation / 2:  # line 37
+            if self.tau is not None and state.seen.violation < violation / 2:  # line 37
                 break
 
     def _settle(self, task: Task, state: WorkingSets) -> Passes[None]:
@@ -139,7 +139,7 @@ class SDM(DualSolver):
         begun = 0.0
         for _ in range(min(self.inner, EARLY)):
             order = sets.shuffled(task, np.flatnonzero(state.duals.count > 1))
-            gap = yield from sets.sweep(task, state, order, Rule(False, tau=0.0))
+            gap = yield from sets.sweep(task, state, order, PassOptions(False, tau=0.0))
             begun = begun or gap
             if gap < ENOUGH * begun:
                 break

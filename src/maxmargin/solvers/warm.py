@@ -19,7 +19,7 @@ from .working_sets import WorkingSets
 
 
 @dataclass
-class Kept:
+class WarmStart:
     """The end of a run, for another one to begin from. It is used up by that.
 
     Attributes
@@ -47,7 +47,7 @@ class Kept:
     trusted: bool = False
 
     @classmethod
-    def of(cls, solver: Any, task: Task, state: Any) -> Kept:
+    def of(cls, solver: Any, task: Task, state: Any) -> WarmStart:
         """Keep what ``solver`` has reached."""
         shard, pack = task.shard, task.shard.pack
         return cls(
@@ -102,7 +102,7 @@ def forget_counts(state: WorkingSets) -> None:
     state.visits.clock[:2] = 0.0
     state.visits.lag[:] = 0.0
     state.iterations, state.looks, state.next_look = 0, 0, 1
-    state.gap, state.finished, state.seen = np.inf, False, {}
+    state.gap, state.finished, state.seen = np.inf, False, sets.Seen()
 
 
 def take_over(task: Task, state: WorkingSets, old: Duals, relabel: np.ndarray | None) -> None:
@@ -121,6 +121,6 @@ def take_over(task: Task, state: WorkingSets, old: Duals, relabel: np.ndarray | 
         start = new.loss.shape[1] * pack.offsets[i]
         for r in range(1, new.count[i]):
             y = new.labels[start + r * length : start + (r + 1) * length]
-            new.loss[i, r] = shard.problem.kernels.loss(pack.data, i, y)
+            new.loss[i, r] = shard.problem.functions.loss(pack.data, i, y)
     sets.recompute_w(task, state)
     forget_counts(state)

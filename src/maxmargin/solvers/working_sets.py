@@ -1,20 +1,19 @@
 """Working sets of outputs and their dual variables: what SDM, n-slack and BCFW have in common.
 
-The three are one working set with different schedules of passes (``duals.Rule``): which examples
-are visited, whether the oracle is asked, and how alpha_i moves.
+The three are one working set with different schedules of passes (``arrays.PassOptions``): which
+examples are visited, whether the oracle is called, and how alpha_i moves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from ..engine.arrays import (
     ADDED,
-    CHANGED,
     FULL,
     GAP,
     HINGE,
@@ -23,7 +22,7 @@ from ..engine.arrays import (
     WORST,
     Block,
     Duals,
-    Rule,
+    PassOptions,
     Visits,
 )
 from ..errors import ProblemError
@@ -64,6 +63,14 @@ def complete(passes: Passes[T]) -> T:
             return end.value
 
 
+class Seen(NamedTuple):
+    """What the last pass has seen: sum_i weight_i H_i, the largest violation, outputs added."""
+
+    hinge: float = 0.0
+    violation: float = 0.0
+    added: float = 0.0
+
+
 @dataclass
 class WorkingSets(State):
     """Dual variables, w = w(alpha), and the place where its average is computed."""
@@ -83,7 +90,7 @@ class WorkingSets(State):
     gap: float = np.inf
     settled: bool = True
     complete: bool = True
-    seen: dict[str, float] = field(default_factory=dict)
+    seen: Seen = field(default_factory=Seen)
 
 
 def begin(task: Task, power: float | None = None) -> WorkingSets:
@@ -104,26 +111,28 @@ def begin(task: Task, power: float | None = None) -> WorkingSets:
     )
 
 
-def sweep(task: Task, state: WorkingSets, order: np.ndarray, rule: Rule) -> Passes[float]:
+def sweep(task: Task, state: WorkingSets, order: np.ndarray, options: PassOptions) -> Passes[float]:
     """A pass over the examples of ``order``; returns their gap, as seen on the way, over C n.
 
     For those who share w with others it stops after each block of ``task.block`` examples; where
     the oracle is not asked only at its end, for such a pass is short beside the exchange of w.
     """
     state.visits.total[:] = 0.0
-    size = (task.block if rule.ask else None) or len(order) or 1
+    size = (task.block if options.call_oracle else None) or len(order) or 1
     for start in range(0, len(order), size):
-        _visit(task, state, order[start : start + size], rule, state.w)
+        _visit(task, state, order[start : start + size], options, state.w)
         yield
     return _seen(task, state, state.w)
 
 
-def _visit(task: Task, state: WorkingSets, order: np.ndarray, rule: Rule, w: np.ndarray) -> None:
+def _visit(
+    task: Task, state: WorkingSets, order: np.ndarray, options: PassOptions, w: np.ndarray
+) -> None:
     slots = state.duals.loss.shape[1]
     if len(state.block.nnz) != slots + 1:  # the working sets have grown
         state.block = task.shard.new_block(slots)
     task.shard.ascend(
-        w, task.C, task.mode, order, state.duals, rule, state.labels, state.visits, state.block,
+        w, task.C, task.mode, order, state.duals, options, state.labels, state.visits, state.block,
         block_size(state),
     )  # fmt: skip
 
@@ -134,10 +143,7 @@ def _seen(task: Task, state: WorkingSets, w: np.ndarray) -> float:
     if total[SHORT] > 0:
         check_oracle(task, state.duals, 1, w, int(total[WORST]))
     gap = total[GAP] / task.n
-    state.seen = {
-        "changed": total[CHANGED], "hinge": total[HINGE], "violation": total[VIOLATION],
-        "added": total[ADDED],
-    }  # fmt: skip
+    state.seen = Seen(total[HINGE], total[VIOLATION], total[ADDED])
     if total[FULL]:
         make_room(task, state)
     return gap
@@ -148,7 +154,7 @@ def block_size(state: WorkingSets) -> int:
     return FIRST_BLOCK << min(state.iterations, 20)
 
 
-def look(
+def certify(
     task: Task, state: WorkingSets, which: str | None, add: bool = True
 ) -> tuple[np.ndarray | None, float, float]:
     """A certificate at ``which`` point: P by a complete pass that changes no dual variable.
@@ -160,7 +166,7 @@ def look(
     if which is None:
         return None, np.inf, dual_value(task, state)
     if which == SEEN:
-        return state.w, primal(state.w, state.seen["hinge"], task.C), dual_value(task, state)
+        return state.w, primal(state.w, state.seen.hinge, task.C), dual_value(task, state)
     with task.share("certificate"):
         if state.gap <= 2 * task.tol:  # the end is near, and rounding errors must not be in it
             recompute_w(task, state)
@@ -172,23 +178,23 @@ def look(
 
 def hinge_at(task: Task, state: WorkingSets, w: np.ndarray, add: bool) -> float:
     """sum_i weight_i H_i(w), by a pass that asks every oracle."""
-    rule = Rule(True, least=0.0 if add else np.inf, tau=np.inf, keep=True)
+    options = PassOptions(True, min_gain=0.0 if add else np.inf, tau=np.inf, keep_zeros=True)
     clock = state.visits.clock.copy()
     state.visits.total[:] = 0.0
-    _visit(task, state, task.shard.everyone, rule, w)
+    _visit(task, state, task.shard.everyone, options, w)
     state.visits.clock[:] = clock  # a look moves nothing, and weighs nothing in the average
     _seen(task, state, w)
-    return float(state.seen["hinge"])
+    return float(state.seen.hinge)
 
 
 def average(state: WorkingSets) -> np.ndarray:
     """The average of w over all visits."""
-    behind(state)
+    average_minus_w(state)
     state.average += state.w
     return state.average
 
 
-def behind(state: WorkingSets) -> np.ndarray:
+def average_minus_w(state: WorkingSets) -> np.ndarray:
     """The average of w over all visits, minus w."""
     visits = state.visits
     np.divide(visits.lag, -max(visits.clock[1], 1.0), out=state.average)

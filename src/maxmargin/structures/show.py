@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..engine.python import as_kernel_problem
+from ..engine.python import as_compiled_problem
 from ..errors import MaxMarginError
 from ..outputs.explain import explain, largest_slacks
 
@@ -77,7 +77,7 @@ class Show:
         """The examples with the largest slack, for the report; None where that is not known."""
         if not hasattr(estimator, "problem"):
             return None
-        problem = as_kernel_problem(estimator.problem)
+        problem = as_compiled_problem(estimator.problem)
         pack = problem.pack(X, Y, None)
         found = largest_slacks(problem, pack, estimator.result_.w, estimator.rescaling, n)
         return [

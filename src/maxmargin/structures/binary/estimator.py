@@ -9,7 +9,7 @@ import numpy as np
 from ...errors import DataError
 from ...estimators.classifier import _LinearSVC
 from ...estimators.cv import PathCV
-from ...problem import KernelProblem
+from ...problem import CompiledProblem
 from . import STRUCTURE
 from .problem import Binary
 
@@ -103,7 +103,7 @@ class BinarySVC(_LinearSVC):
     ):
         self._keep(locals())
 
-    def _problem(self) -> KernelProblem:
+    def _problem(self) -> CompiledProblem:
         if len(self.classes_) > 2:
             raise DataError(
                 f"Only binary classification is supported: y has {len(self.classes_)} classes, "

@@ -10,7 +10,7 @@ from numba import njit
 from ...data.checked import check_codes
 from ...engine.linalg import Rows, add_rows, pack_rows, read_only, row_dot, row_write
 from ...errors import DataError
-from ...problem import PREDICT, KernelProblem, Kernels, Pack
+from ...problem import PREDICT, CompiledProblem, Functions, Pack
 
 
 class BinaryData(NamedTuple):
@@ -81,7 +81,7 @@ def m_best(data, w, i, mode, diversity, m, Y, value, work):
     return 2
 
 
-class Binary(KernelProblem):
+class Binary(CompiledProblem):
     """Labels -1 and 1 over the rows of a dense or CSR matrix.
 
     Parameters
@@ -90,7 +90,7 @@ class Binary(KernelProblem):
         Value of an extra constant feature; 0 for none.
     """
 
-    kernels = Kernels(decode, loss, delta, score, margin, m_best)
+    functions = Functions(decode, loss, delta, score, margin, m_best)
     n_outputs = 2
 
     def __init__(self, bias: float = 0.0):

@@ -17,7 +17,7 @@ from numba.extending import register_jitable
 
 from ...engine.keep import keep
 from ...engine.linalg import sparse_axpy
-from ...problem import MARGIN, PREDICT, Kernels
+from ...problem import MARGIN, PREDICT, Functions
 from .cky import SPANS, TAGS, inside, open_chart, scores, span_of
 from .cky_second import second_best
 from .cky_trace import best_root, trace, trace_fragments
@@ -236,4 +236,4 @@ def sum_truths(pack, total, scratch):
         sparse_axpy(pack.weight[i], idx, val, nnz, total)
 
 
-KERNELS = Kernels(decode, loss, delta, m_best=m_best)
+FUNCTIONS = Functions(decode, loss, delta, m_best=m_best)

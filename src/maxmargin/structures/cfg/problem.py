@@ -10,10 +10,10 @@ from ...data.trees import Tree
 from ...engine.linalg import read_only
 from ...errors import DataError, ProblemError
 from ...objective import check_positive
-from ...problem import MARGIN, PREDICT, KernelProblem, Pack
+from ...problem import MARGIN, PREDICT, CompiledProblem, Pack
 from .cky import LONGEST, lay_out, span_of, write_node
 from .cky_kbest import forest_work
-from .functions import BRACKET, KERNELS, ZERO_ONE, CFGData, sum_truths
+from .functions import BRACKET, FUNCTIONS, ZERO_ONE, CFGData, sum_truths
 from .grammar import FEATURE_AT, LABEL_AT, Grammar, flat, ints, section
 from .input import INPUTS, Sentence, read_examples, read_sentences
 from .lexicon import Lexicon, find_rows
@@ -24,7 +24,7 @@ LOSSES = {"bracket": BRACKET, "zero-one": ZERO_ONE}
 WIDTHS = (1, 2, 3, 4, 5, 7, 10, 15, 25)
 
 
-class CFG(KernelProblem):
+class CFG(CompiledProblem):
     """Trees over sentences, by the grammar of some trees.
 
     Parameters
@@ -36,7 +36,7 @@ class CFG(KernelProblem):
         In prediction, leave out what scores so much less than the best over the same words.
     """
 
-    kernels = KERNELS
+    kernels = FUNCTIONS
     cache = 10
 
     def __init__(

@@ -16,7 +16,7 @@ from ...data.sequences import Sequences, check_finite, stack_sequences
 from ...data.transitions import check_gold
 from ...engine.linalg import add_rows, pack_rows, read_only
 from ...errors import DataError
-from ...problem import MARGIN, PREDICT, KernelProblem, Kernels, Pack
+from ...problem import MARGIN, PREDICT, CompiledProblem, Functions, Pack
 from .functions import HAMMING, ZERO_ONE, ChainData, decode, delta, loss, m_best, margin, score
 
 #: The most floats that counting the errors of a sequence may take (1 GB).
@@ -26,7 +26,7 @@ LONGEST = 1 << 27
 DENSE = 0.4
 
 
-class Chain(KernelProblem):
+class Chain(CompiledProblem):
     """Sequences of labels 0..n_classes-1.
 
     Parameters
@@ -42,7 +42,7 @@ class Chain(KernelProblem):
         Weights of their own for the first and the last label.
     """
 
-    kernels = Kernels(decode, loss, delta, score, margin, m_best)
+    functions = Functions(decode, loss, delta, score, margin, m_best)
     cache = 10
 
     def __init__(

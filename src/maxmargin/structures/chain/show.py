@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ...features import Template
-from ...metrics import SequenceEvaluation
+from ...metrics import SequenceEvaluation, evaluate_sequences
 from ...report.console import Console, print_json
 from ...report.results import Outcome
 from ..show import Row, Show
@@ -67,11 +67,11 @@ class ChainShow(Show):
     def evaluate(self, estimator: Any, examples: Tagged) -> ShownSequences:
         """Tokens, sequences and entities."""
         found = estimator.predict(examples.X)
-        return ShownSequences(SequenceEvaluation.of(examples.Y, found, estimator.classes_))
+        return ShownSequences(evaluate_sequences(examples.Y, found, estimator.classes_))
 
     def outcome(self, estimator: Any, data: str, X: Any, Y: Any) -> Outcome:
         """Confusion of labels, exact sequences and entities."""
-        found = SequenceEvaluation.of(Y, estimator.predict(X), estimator.classes_)
+        found = evaluate_sequences(Y, estimator.predict(X), estimator.classes_)
         return sequence_outcome(found, data)
 
     def suspects(self, estimator: Any, X: Any, Y: Any, n: int) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ from typing import Any
 from ...errors import DataError
 from ...estimators.classifier import _LinearSVC
 from ...estimators.cv import PathCV
-from ...problem import KernelProblem
+from ...problem import CompiledProblem
 from . import STRUCTURE
 from .problem import Multiclass
 
@@ -105,7 +105,7 @@ class MulticlassSVC(_LinearSVC):
     ):
         self._keep(locals())
 
-    def _problem(self) -> KernelProblem:
+    def _problem(self) -> CompiledProblem:
         if isinstance(self.loss, str) and self.loss != "zero-one":
             raise DataError(f"loss is 'zero-one' or a cost matrix, got {self.loss!r}")
         cost = None if isinstance(self.loss, str) else self.loss

@@ -13,7 +13,7 @@ from numba import njit
 from ...data.checked import check_codes
 from ...data.costs import check_cost
 from ...engine.linalg import Rows, add_rows, pack_rows, read_only, row_scores, row_write_both
-from ...problem import MARGIN, PREDICT, KernelProblem, Kernels, Pack
+from ...problem import MARGIN, PREDICT, CompiledProblem, Functions, Pack
 
 
 class MulticlassData(NamedTuple):
@@ -107,7 +107,7 @@ def m_best(data, w, i, mode, diversity, m, Y, value, work):
     return count
 
 
-class Multiclass(KernelProblem):
+class Multiclass(CompiledProblem):
     """Classes 0..n_classes-1 over the rows of a dense or CSR matrix.
 
     Parameters
@@ -120,7 +120,7 @@ class Multiclass(KernelProblem):
         Value of an extra constant feature; 0 for none.
     """
 
-    kernels = Kernels(decode, loss, delta, score, margin, m_best)
+    functions = Functions(decode, loss, delta, score, margin, m_best)
 
     def __init__(self, n_classes: int, cost: Any = None, bias: float = 0.0):
         self.n_classes = self.n_outputs = n_classes

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ...engine.python import as_kernel_problem
+from ...engine.python import as_compiled_problem
 from ...engine.shard import predict_labels
 from ...estimators.base import _SVC
 from ...outputs.m_best import predict_m_best
@@ -16,11 +16,11 @@ from . import STRUCTURE
 
 
 class StructuredSVC(_SVC):
-    """A structure of the user's own: ``problem`` is a ``Problem`` or a ``KernelProblem``.
+    """A structure of the user's own: ``problem`` is a ``Problem`` or a ``CompiledProblem``.
 
     Parameters
     ----------
-    problem : Problem or KernelProblem
+    problem : Problem or CompiledProblem
     C : float
         Weight of the sum of the losses.
     solver : str or solver object
@@ -87,7 +87,7 @@ class StructuredSVC(_SVC):
     def predict(self, X: Any) -> Any:
         """The best output of each input."""
         check_is_fitted(self)
-        problem = as_kernel_problem(self.problem)
+        problem = as_compiled_problem(self.problem)
         if self.backend is not None:
             return self.backend.predict(problem, X, self.coef_)
         pack = problem.pack(X)
@@ -96,10 +96,10 @@ class StructuredSVC(_SVC):
     def _m_best(self, X: Any, m: int, diversity: float) -> list[list[tuple[Any, float]]]:
         """By the problem's own m-best decoder, or else approximately through its ``decode``.
 
-        Scores of a ``KernelProblem`` without the kernel ``m_best`` are differences from the best.
+        Scores of a ``CompiledProblem`` without the kernel ``m_best`` are differences from the best.
         """
         check_is_fitted(self)
-        problem = as_kernel_problem(self.problem)
+        problem = as_compiled_problem(self.problem)
         pack, found = predict_m_best(problem, X, self.coef_, m, diversity, self.n_jobs or 1)
         outputs = [problem.unpack(pack, labels) for labels in found.labels]
         return [
@@ -110,12 +110,12 @@ class StructuredSVC(_SVC):
     def score(self, X: Any, Y: Any, sample_weight: Any = None) -> float:
         """Minus the average loss of the predictions: 0 is perfect."""
         check_is_fitted(self)
-        problem = as_kernel_problem(self.problem)
+        problem = as_compiled_problem(self.problem)
         weight = check_examples(X, Y, sample_weight)
         pack = problem.pack(X, Y, weight)
         labels = predict_labels(problem, pack, self.coef_, self.n_jobs or 1)
         loss = [
-            problem.kernels.loss(pack.data, i, labels[pack.offsets[i] : pack.offsets[i + 1]])
+            problem.functions.loss(pack.data, i, labels[pack.offsets[i] : pack.offsets[i + 1]])
             for i in range(pack.n)
         ]
         return -float(np.average(loss, weights=pack.weight))

@@ -1,0 +1,125 @@
+"""Several outputs of each example of a shard: asking for them, measuring them, adding them up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import DataError
+from ..problem import PREDICT
+from .passes import Cache
+from .several_bind import MBestLoops, bind_m_best
+from .shard import Shard
+
+
+class SeveralOutputs:
+    """Asks for up to m outputs of each example of a shard.
+
+    Parameters
+    ----------
+    shard : Shard
+    m : int
+
+    Attributes
+    ----------
+    outputs : Cache
+        The outputs of each example, best first; ``count`` says how many there are.
+    score : array (n, m)
+        ``<w, phi_i(y)>`` of each, when predicting with a problem that has the kernel ``m_best``.
+    """
+
+    def __init__(self, shard: Shard, m: int):
+        self.shard = shard
+        self.m = m
+        self.loops: MBestLoops = bind_m_best(
+            shard.problem.functions, type(shard.problem).__name__, shard.loops.compiled
+        )
+        self.outputs: Cache = shard.new_cache(m)
+        self.score = np.zeros((shard.n, m))
+        self.exact = shard.problem.functions.m_best is not None
+
+    def warm_up(self, mode: int) -> None:
+        """Compile (or load) the loops by treating no example."""
+        shard, nobody, nothing = self.shard, self.shard.everyone[:0], np.zeros(1)
+        self.ask(nothing, mode, 0.0, nobody)
+        margin, cache = np.zeros((0, self.m)), shard.new_cache(0)
+        args = (shard.pack, nothing, self.m, nobody, self.outputs, margin, shard.scratch)
+        self.loops.measure(*args)
+        self.loops.sum(
+            shard.pack, mode, self.m, nobody, self.outputs, margin, nothing, shard.scratch
+        )
+        self.loops.keep(shard.pack, self.m, nobody, self.outputs, cache, 0)
+
+    def ask(self, w: np.ndarray, mode: int, diversity: float, order: np.ndarray) -> None:
+        """Fill ``outputs`` for the examples of ``order``."""
+        shard, m = self.shard, self.m
+        work, ask = shard.problem.m_best_work(shard.pack, mode, m), self.loops.ask
+        width = 0 if self.exact else m * shard.pack.width
+
+        def some(part: np.ndarray) -> None:
+            own = w if self.exact else w.copy()
+            trail = (np.empty(width, np.uint64), np.empty(width), np.zeros(1, np.int64))
+            scratch = tuple(np.empty_like(array) for array in shard.scratch)
+            ask(
+                shard.pack, own, mode, diversity, m, part, self.outputs, self.score, trail,
+                scratch, np.empty(work),
+            )  # fmt: skip
+
+        if len(order) == 0:
+            some(order)  # only to compile
+        shard.each(some, order)
+        if mode != PREDICT:
+            shard.n_oracle += int(self.outputs.count[order].sum())
+
+    def take(
+        self, slot: np.ndarray | int, labels: np.ndarray, order: np.ndarray | None = None
+    ) -> None:
+        """labels_i = output number ``slot`` of example i, or the first where it has no such."""
+        pack, counts = self.shard.pack, self.outputs.count
+        order = self.shard.everyone if order is None else order
+        slot = np.broadcast_to(slot, (pack.n,))[order]
+        slot = np.where(slot < counts[order], slot, 0)
+        first, lengths = pack.offsets[order], np.diff(pack.offsets)[order]
+        within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        source = np.repeat(self.m * first + slot * lengths, lengths) + within
+        labels[np.repeat(first, lengths) + within] = self.outputs.labels[source]
+
+    def measure(self, v: np.ndarray) -> np.ndarray:
+        """<v, psi_i(y)> (n, m) of all outputs, 0 where there is none; sets their losses as well."""
+        shard, margin = self.shard, np.zeros((self.shard.n, self.m))
+        shard.each_in_turn(
+            lambda part: self.loops.measure(
+                shard.pack, v, self.m, part, self.outputs, margin, shard.scratch
+            ),
+            shard.everyone,
+        )
+        return margin
+
+    def sum(self, mode: int, share: np.ndarray) -> np.ndarray:
+        """sum_ir weight_i share[i, r] plane_i(r), of outputs that have been measured."""
+        shard, g = self.shard, np.zeros(self.shard.pack.dim)
+        shard.each_in_turn(
+            lambda part: self.loops.sum(
+                shard.pack, mode, self.m, part, self.outputs, share, g, shard.scratch
+            ),
+            shard.everyone,
+        )
+        return g
+
+    def keep(self, cache: Cache, now: int, order: np.ndarray) -> None:
+        """Put all outputs but the first, which is there already, into the caches."""
+        self.loops.keep(self.shard.pack, self.m, order, self.outputs, cache, now)
+
+
+def check_m(m: int) -> None:
+    """A number of outputs."""
+    if isinstance(m, bool) or not isinstance(m, int | np.integer) or m < 1:
+        raise DataError(f"m is a number of outputs >= 1, got {m!r}")
+
+
+def check_diversity(diversity: Any) -> None:
+    """A reward for each difference."""
+    number = isinstance(diversity, int | float | np.number) and not isinstance(diversity, bool)
+    if not (number and 0 <= diversity < np.inf):
+        raise DataError(f"diversity is a number >= 0, got {diversity!r}")
