@@ -86,6 +86,32 @@ class Sequences(Sequence[Any]):
         return weight
 
 
+class LabelSequences:
+    """Class numbers of the tokens of sequences, end to end.
+
+    Attributes
+    ----------
+    flat : int array (total,)
+    offsets : int64 array (n + 1,)
+        Sequence i is ``flat[offsets[i]:offsets[i + 1]]``.
+    """
+
+    def __init__(self, flat: np.ndarray, offsets: np.ndarray):
+        self.flat, self.offsets = flat, offsets
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, i: Any) -> Any:
+        """The labels of one sequence; of several (a slice or array), the same kind of object."""
+        if isinstance(i, int | np.integer):
+            i = range(len(self))[i]
+            return self.flat[self.offsets[i] : self.offsets[i + 1]]
+        parts = [self[int(k)] for k in np.arange(len(self))[i]]
+        flat = np.concatenate([*parts, self.flat[:0]])
+        return LabelSequences(flat, offsets_of([len(part) for part in parts]))
+
+
 def offsets_of(lengths: Any) -> np.ndarray:
     """Where each sequence begins, and at the end the total."""
     return np.concatenate([[0], np.cumsum(np.asarray(lengths, np.int64))])

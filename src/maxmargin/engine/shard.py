@@ -70,6 +70,7 @@ class Shard(ShardArrays):
         self.scratch = self.new_scratch()
         self._sum: np.ndarray | None = None
         self._spare: list[tuple[Block, np.ndarray]] = []
+        self._work_sizes: dict[int, int] = {}
         self.n_oracle = 0
         self.pace = np.inf  # seconds of an example in a pass that moves none, at the last look
         self.check: Callable[[], None] = _nothing
@@ -85,7 +86,7 @@ class Shard(ShardArrays):
 
     def oracle(self, w: np.ndarray, mode: int, labels: np.ndarray, order: np.ndarray) -> None:
         """Decode the examples of ``order`` into ``labels``."""
-        decode, pack, work = self.loops.decode, self.pack, self.problem.work(self.pack, mode)
+        decode, pack, work = self.loops.decode, self.pack, self.work_size(mode)
 
         def decode_part(part: np.ndarray) -> None:
             decode(pack, w, mode, part, labels, np.empty(work))
@@ -193,7 +194,7 @@ class Shard(ShardArrays):
         self, w: np.ndarray, mode: int, cache: Cache, now: int, labels: np.ndarray
     ) -> np.ndarray:
         """Write the best cached outputs into ``labels``; returns their values at w."""
-        value, size = np.empty(self.n), self.problem.work(self.pack, mode)
+        value, size = np.empty(self.n), self.work_size(mode)
         self.threads.each(
             lambda part: self.loops.recall(
                 self.pack, w, mode, part, cache, now, labels, value, self.new_scratch(),
@@ -235,7 +236,16 @@ class Shard(ShardArrays):
         their steps (``dual_blocks.py``). Where the oracle is cheap each example is decoded at the
         w of its own step.
         """
-        work = np.empty(self.problem.work(self.pack, mode))
+        work = np.empty(self.work_size(mode))
+        size = len(order) if options.tau == np.inf else min(size, self.block_size)
+        if not (options.call_oracle and size > 0):
+            for part in self.chunks(order):
+                self.check()
+                self.loops.ascend(
+                    self.pack, w, C, mode, part, duals, options, labels, visits, block, work
+                )
+            self.n_oracle += len(order) * options.call_oracle
+            return
 
         def step(
             part: np.ndarray, options: PassOptions, visits: Visits, block: Block, work: Any
@@ -247,12 +257,13 @@ class Shard(ShardArrays):
         def decode(part: np.ndarray) -> None:
             self.oracle(w, mode, labels, part)
 
-        size = len(order) if options.tau == np.inf else min(size, self.block_size)
-        if options.call_oracle and size > 0:
-            ascend_in_blocks(self, step, decode, order, size, options, visits, block, work)
-        else:
-            self.each_in_turn(lambda part: step(part, options, visits, block, work), order)
-            self.n_oracle += len(order) * options.call_oracle
+        ascend_in_blocks(self, step, decode, order, size, options, visits, block, work)
+
+    def work_size(self, mode: int) -> int:
+        """How many floats ``decode`` needs in this mode."""
+        if mode not in self._work_sizes:
+            self._work_sizes[mode] = self.problem.work(self.pack, mode)
+        return self._work_sizes[mode]
 
     def spare_memory(self, block: Block, work: np.ndarray) -> list[tuple[Block, np.ndarray]]:
         """Working memory for each thread, kept from one pass to the next: making it takes long."""

@@ -97,7 +97,8 @@ class NSlack(DualSolver):
 
     def step_once(self, task: Task, state: NSlackState) -> tuple[np.ndarray | None, float, float]:
         """One pass over the examples (lines 4 to 10) at the present precision."""
-        sets.complete(self.ascend(task, state))
+        for _ in self.ascend(task, state):
+            pass
         w, primal, dual = sets.certify(task, state, self.wanted(task, state), add=False)
         if w is not None:
             w = w.copy()  # the QP moves it

@@ -96,7 +96,8 @@ class SDM(DualSolver):
 
     def step_once(self, task: Task, state: WorkingSets) -> tuple[np.ndarray | None, float, float]:
         """A type-I pass and the type-II passes after it; now and then a certificate."""
-        sets.complete(self.ascend(task, state))
+        for _ in self.ascend(task, state):
+            pass
         return sets.certify(task, state, self.wanted(task, state))
 
     def ascend(self, task: Task, state: WorkingSets) -> Passes[None]:

@@ -111,30 +111,37 @@ def begin(task: Task, power: float | None = None) -> WorkingSets:
     )
 
 
-def sweep(task: Task, state: WorkingSets, order: np.ndarray, options: PassOptions) -> Passes[float]:
+def sweep(
+    task: Task,
+    state: WorkingSets,
+    order: np.ndarray,
+    options: PassOptions,
+    w: np.ndarray | None = None,
+) -> Passes[float]:
     """A pass over the examples of ``order``; returns their gap, as seen on the way, over C n.
 
-    For those who share w with others it stops after each block of ``task.block`` examples; where
-    the oracle is not asked only at its end, for such a pass is short beside the exchange of w.
+    Where w is shared with other shards the pass stops after each block of ``task.block`` examples.
+    A pass that does not call the oracle is short compared with an exchange of w: it stops only at
+    its end. With ``w`` another point than that of the dual variables is looked at.
     """
+    w = state.w if w is None else w
     state.visits.total[:] = 0.0
+    fit_block(task, state)
     size = (task.block if options.call_oracle else None) or len(order) or 1
     for start in range(0, len(order), size):
-        _visit(task, state, order[start : start + size], options, state.w)
+        task.shard.ascend(
+            w, task.C, task.mode, order[start : start + size], state.duals, options, state.labels,
+            state.visits, state.block, block_size(state),
+        )  # fmt: skip
         yield
-    return _seen(task, state, state.w)
+    return _seen(task, state, w)
 
 
-def _visit(
-    task: Task, state: WorkingSets, order: np.ndarray, options: PassOptions, w: np.ndarray
-) -> None:
+def fit_block(task: Task, state: WorkingSets) -> None:
+    """Working memory for all slots, also after the working sets have grown."""
     slots = state.duals.loss.shape[1]
-    if len(state.block.nnz) != slots + 1:  # the working sets have grown
+    if len(state.block.nnz) != slots + 1:
         state.block = task.shard.new_block(slots)
-    task.shard.ascend(
-        w, task.C, task.mode, order, state.duals, options, state.labels, state.visits, state.block,
-        block_size(state),
-    )  # fmt: skip
 
 
 def _seen(task: Task, state: WorkingSets, w: np.ndarray) -> float:
@@ -179,11 +186,10 @@ def certify(
 def hinge_at(task: Task, state: WorkingSets, w: np.ndarray, add: bool) -> float:
     """sum_i weight_i H_i(w), by a pass that asks every oracle."""
     options = PassOptions(True, min_gain=0.0 if add else np.inf, tau=np.inf, keep_zeros=True)
-    clock = state.visits.clock.copy()
-    state.visits.total[:] = 0.0
-    _visit(task, state, task.shard.everyone, options, w)
-    state.visits.clock[:] = clock  # a look moves nothing, and weighs nothing in the average
-    _seen(task, state, w)
+    clock, block, task.block = state.visits.clock.copy(), task.block, None
+    complete(sweep(task, state, task.shard.everyone, options, w))
+    task.block = block
+    state.visits.clock[:] = clock  # a certificate moves nothing: it has no weight in the average
     return float(state.seen.hinge)
 
 

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from ...backends.files import FileData, Files
+from ...data.sequences import LabelSequences
 from ...data.transitions import check_gold
 from ...errors import DataError
 from ...estimators.cv import PathCV
@@ -173,7 +174,7 @@ class ChainSVC(_ChainModel):
         self.class_weight_ = None if self.class_weight is None else self._class_weights(codes)
         problem = self._problem()
         check_gold(problem.allowed, tokens, codes, self.classes_)
-        return problem, tokens, np.split(codes, tokens.offsets[1:-1]), weight
+        return problem, tokens, LabelSequences(codes, tokens.offsets), weight
 
     def _fit_files(self, files: Files) -> Self:
         """Train on files that the workers read."""

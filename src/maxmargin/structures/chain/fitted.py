@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ...backends.files import Files
-from ...data.sequences import Sequences
+from ...data.sequences import LabelSequences, Sequences
 from ...data.transitions import allow_gold, allowed_transitions
 from ...engine.shard import predict_labels
 from ...errors import DataError
@@ -109,7 +109,7 @@ class _ChainModel(_SVC):
         problem = self._problem()
         allow_gold(problem.allowed, tokens, codes)
         tokens, w = self._weighted(tokens)
-        pack = problem.pack(tokens, np.split(codes, tokens.offsets[1:-1]))
+        pack = problem.pack(tokens, LabelSequences(codes, tokens.offsets))
         names = self.classes_.tolist()
         return [
             {

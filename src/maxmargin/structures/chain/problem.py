@@ -12,7 +12,13 @@ import numpy as np
 
 from ...data.checked import check_codes
 from ...data.costs import check_cost
-from ...data.sequences import Sequences, check_finite, stack_sequences
+from ...data.sequences import (
+    LabelSequences,
+    Sequences,
+    check_finite,
+    offsets_of,
+    stack_sequences,
+)
 from ...data.transitions import check_gold
 from ...engine.linalg import add_rows, pack_rows, read_only
 from ...errors import DataError
@@ -96,10 +102,12 @@ class Chain(CompiledProblem):
 
     def _codes(self, X: Sequences, Y: Any) -> np.ndarray:
         """The class numbers of all tokens, one after the other."""
-        lengths = np.array([len(labels) for labels in Y], np.int64)
-        if len(lengths) != len(X) or (lengths != X.lengths).any():
+        if not isinstance(Y, LabelSequences):
+            flat = np.concatenate([*Y, np.zeros(0, np.int16)])
+            Y = LabelSequences(flat, offsets_of([len(labels) for labels in Y]))
+        if not np.array_equal(Y.offsets, X.offsets):
             raise DataError("Y needs one label for each token of each sequence of X")
-        flat = np.concatenate([*Y, np.zeros(0, np.int16)])
+        flat = Y.flat
         most = min(self.n_classes, 1 << 15) - 1  # labels are int16
         return check_codes(flat, len(flat), 0, most, "the label of token")
 
