@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import sklearn
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
@@ -30,6 +31,19 @@ def two_classes(digits):
     return X, np.where(y < 5, "low", "high")
 
 
+def expected_failures(estimator):
+    """Checks whose data are not for this estimator."""
+    found = {}
+    if not estimator.fit_intercept:
+        found["check_class_weight_classifiers"] = "its data need an intercept"
+    if isinstance(estimator, mm.BinarySVC) and sklearn.__version__.startswith("1.6."):
+        for layout in ("dense", "sparse"):
+            found[f"check_sample_weight_equivalence_on_{layout}_data"] = (
+                "in 1.6 it makes two classes of three by the first label, before and after a shuffle"
+            )
+    return found
+
+
 @pytest.mark.filterwarnings("ignore")  # the checks fit on tiny and odd data
 @parametrize_with_checks(
     [
@@ -37,11 +51,7 @@ def two_classes(digits):
         for Estimator in (mm.BinarySVC, mm.MulticlassSVC)
         for intercept in (False, True)
     ],
-    expected_failed_checks=lambda estimator: (
-        {}
-        if estimator.fit_intercept
-        else {"check_class_weight_classifiers": "its data need an intercept"}
-    ),
+    expected_failed_checks=expected_failures,
 )
 def test_scikit_learn_checks(estimator, check):
     if "sample_weight_equivalence" in check.func.__name__:

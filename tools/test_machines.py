@@ -37,6 +37,8 @@ HASHED = ["test_chain_estimator.py", "test_features.py", "test_save_load.py", "f
 #: Run with ``--short``: what has differed between processors before.
 BRIEF = ["test_one_slack.py", "test_sdm.py", "test_estimators.py", "frozen"]
 
+AVX512 = ("avx512f", "avx512dq", "avx512cd", "avx512bw", "avx512vl")
+
 
 class Variant(NamedTuple):
     """Environment variables, and what is run with them."""
@@ -53,14 +55,13 @@ def blas(core: str, tests: list[str] = SENSITIVE) -> Variant:
 
 
 def without(feature: str) -> Variant:
-    """Numba without an extension of the instruction set, and those that need it."""
-    gone = {"fma": "-fma,-fma4", "avx2": "-avx2,-fma,-avx512f"}[feature]
+    """Numba for this processor, without an extension and those that build on it."""
+    gone = {"fma": "-fma", "avx2": "-avx2,-fma"}[feature]
+    more = "".join(f",-{name}" for name in AVX512 if has(name))
     return Variant(
-        f"numba without {feature}",
-        {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": f"+sse4.2,+avx,{gone}"},
-        COMPILED,
+        f"numba without {feature}", {"NUMBA_CPU_FEATURES": f"+sse4.2,+avx,{gone}{more}"}, COMPILED,
         fresh=True,
-    )
+    )  # fmt: skip
 
 
 def all_variants() -> list[Variant]:
