@@ -39,7 +39,7 @@ def expected_failures(estimator):
     if isinstance(estimator, mm.BinarySVC) and sklearn.__version__.startswith("1.6."):
         for layout in ("dense", "sparse"):
             found[f"check_sample_weight_equivalence_on_{layout}_data"] = (
-                "in 1.6 it makes two classes of three by the first label, before and after a shuffle"
+                "in 1.6 it takes the first label for a class, before and after a shuffle"
             )
     return found
 
