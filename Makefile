@@ -30,6 +30,7 @@ test-lowest: .venv/test
 lint: .venv/test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/lint-imports --no-cache
 
 types: .venv/test
 	$(BIN)/basedpyright --level error

@@ -97,7 +97,8 @@ def _box(room: str, x: float, y: float, width: float) -> str:
             f'<text class="say" x="{middle:.1f}" y="{y + 36}" text-anchor="middle">'
             f"{escape(say)}</text>"
         )
-    return f'<rect class="{kind}" x="{x:.1f}" y="{y}" width="{width:.1f}" height="{HEIGHT}" rx="6"/>{text}'
+    place = f'x="{x:.1f}" y="{y}" width="{width:.1f}" height="{HEIGHT}"'
+    return f'<rect class="{kind}" {place} rx="6"/>{text}'
 
 
 if __name__ == "__main__":
