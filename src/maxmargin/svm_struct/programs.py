@@ -5,8 +5,6 @@ Nothing heavy is imported here: the work is in ``learn.py`` and ``classify.py``.
 
 from __future__ import annotations
 
-import sys
-
 import typer
 
 PROGRAMS = {
@@ -65,29 +63,3 @@ def run(program: str, arguments: list[str]) -> None:
     except UsageError as error:
         say("error", f"{program}: {error}", "bold red")
         raise typer.Exit(2) from None
-
-
-def _script(program: str) -> None:
-    from ..cli.app import app
-
-    app(args=[program, *sys.argv[1:]])
-
-
-def svm_hmm_learn() -> None:
-    """The entry point of that name."""
-    _script("svm_hmm_learn")
-
-
-def svm_hmm_classify() -> None:
-    """The entry point of that name."""
-    _script("svm_hmm_classify")
-
-
-def svm_multiclass_learn() -> None:
-    """The entry point of that name."""
-    _script("svm_multiclass_learn")
-
-
-def svm_multiclass_classify() -> None:
-    """The entry point of that name."""
-    _script("svm_multiclass_classify")
