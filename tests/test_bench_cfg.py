@@ -131,7 +131,7 @@ def test_accuracy_from_end_to_end(directory, tmp_path, capsys):
 
 def test_scaling_from_end_to_end(directory, tmp_path, capsys, monkeypatch):
     for module in ("cfg", "cfg_scaling"):
-        monkeypatch.setattr(f"benchmarks.{module}.QUICK", 24)
+        monkeypatch.setattr(f"benchmarks.joachims_2009.{module}.QUICK", 24)
     run_benchmarks(["000-cfg-scaling"], data=directory, out=tmp_path, quick=True, repeats=1)
     shown = " ".join(capsys.readouterr().out.split())
     assert "gum_cfg, 1-slack: n 20 to 24: rules" in shown

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 import maxmargin as mm
 from maxmargin.cli.app import app
-from maxmargin.data.datasets import make_multiclass
+from maxmargin.datasets import make_multiclass
 from maxmargin.metrics.classes import Evaluation
 
 SRC = str(Path(__file__).parents[1] / "src")

@@ -11,7 +11,7 @@ import pytest
 import maxmargin as mm
 from browser import Browser, find_browser
 from maxmargin.data.brackets import as_tree
-from maxmargin.data.datasets import KEYPAD, make_codes, make_trees
+from maxmargin.datasets import KEYPAD, make_codes, make_trees
 from maxmargin.demo.page import demo_page
 from maxmargin.demo.pictures import digits_as_text, favoured_pairs, keypad_svg, png
 from maxmargin.demo.tasks import Codes, Sentences, figures, part_right, read_codes, whole_right

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 
 import maxmargin as mm
-from maxmargin.data.datasets import make_multiclass
+from maxmargin.datasets import make_multiclass
 from maxmargin.engine.python import as_compiled_problem
 from maxmargin.outputs.explain import explain, largest, largest_slacks
 from maxmargin.structures.multiclass.problem import Multiclass

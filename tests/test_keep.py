@@ -75,7 +75,7 @@ class Sign(mm.CompiledProblem):
 def main():
     from maxmargin.engine.bind import bind
     result = mm.train(Sign(), [1.0, -2.0, 3.0], [1, -1, -1], C=10.0, solver="one-slack")
-    used = bind(Sign.kernels, "Sign")
+    used = bind(Sign.functions, "Sign")
     print(sum(sum(f.stats.cache_misses.values()) for f in used[:-1]), round(result.primal, 6))
 
 if __name__ == "__main__":
@@ -164,7 +164,7 @@ def test_a_cache_that_can_only_be_read(workshop):
     """Root may write anywhere, so writing there is made to fail."""
     code = f"""
 import sys, tempfile
-from maxmargin import keep
+from maxmargin.engine import keep
 make = tempfile.TemporaryFile
 def refuse(dir=None):
     if str(dir).startswith({str(workshop.cache)!r}):
@@ -193,7 +193,7 @@ def test_without_any_folder_it_is_said(workshop):
     inside = str(blocked / "more")
     nowhere = {"NUMBA_CACHE_DIR": inside, "XDG_CACHE_HOME": inside}
     code = (
-        "import sys, tempfile; from maxmargin import keep\n"
+        "import sys, tempfile; from maxmargin.engine import keep\n"
         f"tempfile.gettempdir = lambda: {inside!r}\nimport sign; sign.main()"
     )
     misses, _, messages = workshop.run("-c", code, **nowhere)

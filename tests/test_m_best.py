@@ -308,7 +308,7 @@ from maxmargin.structures.chain.problem import Chain
 X = np.eye(4)
 clf = mm.ChainSVC(solver=mm.OneSlack(m_cuts=2)).fit([X], [[0, 1, 0, 1]])
 clf.predict_m_best([X], 3)
-used = bind_m_best(Chain.kernels, "Chain", True)
+used = bind_m_best(Chain.functions, "Chain", True)
 print(sum(sum(f.stats.cache_hits.values()) for f in used),
       sum(sum(f.stats.cache_misses.values()) for f in used))
 """

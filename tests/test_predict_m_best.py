@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import maxmargin as mm
 from maxmargin.cli.app import app
-from maxmargin.data.datasets import load_digits_split
+from maxmargin.datasets import load_digits_split
 from test_solvers import PythonChain
 
 WORDS = [["the", "dog", "barks"], ["a", "cat", "sleeps", "well"], ["dogs", "bark"]]
@@ -265,7 +265,7 @@ def test_classes_are_written_as_pairs(folder):
         (["--m-best", 2, "--scores"], 2, "writes scores"),
         (["--diversity", 1], 2, "is for --m-best"),
         (["--m-best", 2, "--diversity", -1], 1, "diversity is"),
-        (["--m-best", 2, "--diversity", 1], 1, "for chains"),
+        (["--m-best", 2, "--diversity", 1], 1, "is not offered for multiclass"),
     ],
 )
 def test_wrong_options(folder, options, code, message):

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import maxmargin as mm
 from maxmargin import progress
-from maxmargin.data.datasets import make_multiclass
+from maxmargin.datasets import make_multiclass
 from maxmargin.progress import Forecast, ProgressBar, duration
 from maxmargin.report.certificate import certificate
 from maxmargin.report.convergence import plot_result

@@ -9,7 +9,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 import maxmargin as mm
-from maxmargin.data.datasets import make_multiclass
+from maxmargin.datasets import make_multiclass
 from maxmargin.io import read_container, write_container
 from maxmargin.registry import load, summary
 from maxmargin.saving.models import save_model

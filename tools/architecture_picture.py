@@ -35,6 +35,7 @@ ROOMS = {
     "problem": "the contract",
     "result": "the certificate",
     "engine": "compiled passes over examples",
+    "datasets": "small data sets: mm.datasets",
     "data": "labels, sequences, trees, checked arrays",
     "errors": "",
     "objective": "P, D, gap",
@@ -50,9 +51,11 @@ STYLE = """
 .use{fill:#10222f;stroke:#56b4e9}.train{fill:#2b1b10;stroke:#e69f00}
 .fast{fill:#0e261e;stroke:#2fbf95}.low{fill:#202124;stroke:#8a8a8a}.arrow{stroke:#a8a8a8}}
 """
-KIND = {"training": "train", "saving": "train", "solvers": "train", "problem": "fast",
-        "result": "fast", "engine": "fast", "data": "low", "errors": "low", "objective": "low",
-        "progress": "low"}  # fmt: skip
+KIND = {
+    "training": "train", "saving": "train", "solvers": "train",
+    "problem": "fast", "result": "fast", "engine": "fast",
+    "datasets": "low", "data": "low", "errors": "low", "objective": "low", "progress": "low",
+}  # fmt: skip
 
 WIDTH, HEIGHT, GAP, EDGE = 960, 46, 8, 40
 

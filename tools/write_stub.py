@@ -9,11 +9,10 @@ from pathlib import Path
 
 #: Public names that belong to no structure and to no solver, by module.
 NAMES = {
-    ".": ("features", "io", "kernels", "metrics"),
+    ".": ("datasets", "features", "io", "kernels", "metrics"),
     ".backends.files": ("Files",),
     ".backends.ray": ("Ray",),
     ".checks.check": ("check_problem",),
-    ".data": ("datasets",),
     ".data.sequences": ("Sequences",),
     ".data.brackets": ("as_tree",),
     ".data.trees": ("Tree", "to_nltk"),

@@ -92,7 +92,7 @@ def load(name: str, directory: Path | None, seed: int = 0) -> Dataset:
 
 def _load_digits() -> Dataset:
     """Scikit-learn's digits: no file is needed."""
-    from maxmargin.data.datasets import load_digits_split
+    from maxmargin.datasets import load_digits_split
 
     X, X_test, y, y_test = load_digits_split()
     return Dataset(X, y, X_test, y_test)

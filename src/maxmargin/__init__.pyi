@@ -1,3 +1,4 @@
+from . import datasets as datasets
 from . import features as features
 from . import io as io
 from . import kernels as kernels
@@ -5,7 +6,6 @@ from . import metrics as metrics
 from .backends.files import Files as Files
 from .backends.ray import Ray as Ray
 from .checks.check import check_problem as check_problem
-from .data import datasets as datasets
 from .data.brackets import as_tree as as_tree
 from .data.sequences import Sequences as Sequences
 from .data.trees import Tree as Tree

@@ -34,6 +34,8 @@ def _module(module: Any) -> dict[str, Any]:
 def _describe(thing: Any) -> Any:
     if inspect.ismodule(thing):
         return "module"
+    if not callable(thing):
+        return type(thing).__name__
     if not inspect.isclass(thing):
         return _signature(thing)
     if issubclass(thing, Enum):

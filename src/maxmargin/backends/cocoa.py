@@ -52,6 +52,7 @@ class CoCoAState(State):
     looks: int = 0
     next_look: int = 3
     gap: float = np.inf
+    finished: bool = False
     complete: bool = True
     eps: float = np.inf
     wake: bool = False

@@ -122,7 +122,7 @@ def check_problem(
     shard, w = Shard(compiled_problem, pack), probe_weights(examples[0], rng, noise=1)
     for mode in modes[1:]:
         check_training(shard, examples, w, mode)
-    if compiled_problem.kernels.m_best is not None:
+    if compiled_problem.functions.m_best is not None:
         check_m_best(shard, np.array(sample), w, modes)
     asked = len(modes) * n_probes
     return Checked(

@@ -6,8 +6,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from ..data.datasets import KEYPAD
 from ..data.tree_svg import draw_svg
+from ..datasets import KEYPAD
 from ..report.certificate import certificate
 from ..report.page import Page, escape, table
 from .pictures import favoured_pairs, image_address, keypad_svg

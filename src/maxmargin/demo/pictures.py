@@ -8,7 +8,7 @@ from base64 import b64encode
 
 import numpy as np
 
-from ..data.datasets import KEYPAD
+from ..datasets import KEYPAD
 
 #: Side of a digit's image, in pixels.
 SIDE = 8

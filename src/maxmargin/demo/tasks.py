@@ -10,8 +10,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import LinearSVC
 
-from ..data.datasets import make_codes, make_trees
 from ..data.trees import Tree
+from ..datasets import make_codes, make_trees
 from ..structures.cfg.estimator import CFGSVC
 from ..structures.chain.estimator import ChainSVC
 

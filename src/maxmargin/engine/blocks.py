@@ -66,7 +66,7 @@ def ascend_in_blocks(
         if not shard.loops.compiled:  # in worker processes, if there are any
             decode(found)
             shard.n_oracle -= len(found)  # counted below
-            still = still._replace(found=True)
+            still = still._replace(decoded=True)
         _look(shard, step, found, still, visits, block, work)
         shard.n_oracle += len(found)
         if options.tau < np.inf:

@@ -104,11 +104,11 @@ def check_oracle(task: Task, known: Any, first: int, w: np.ndarray, i: int) -> N
 
 def _value(task: Task, w: np.ndarray, i: int, y: np.ndarray) -> tuple[float, float]:
     """loss - <w, plane> of an output, and what rounding may make of it."""
-    shard, pack, kernels = task.shard, task.shard.pack, task.shard.problem.functions
+    shard, pack, functions = task.shard, task.shard.pack, task.shard.problem.functions
     truth = pack.truth[pack.offsets[i] : pack.offsets[i + 1]]
     idx, val = shard.new_scratch()
-    loss = float(kernels.loss(pack.data, i, y))
-    nnz = kernels.delta(pack.data, i, truth, y, idx, val)
+    loss = float(functions.loss(pack.data, i, y))
+    nnz = functions.delta(pack.data, i, truth, y, idx, val)
     if nnz and idx[:nnz].max() >= len(w):
         raise ProblemError(
             f"delta of example {i} has the index {idx[:nnz].max()}, and w has {len(w)} entries"

@@ -88,6 +88,7 @@ class WorkingSets(State):
     looks: int = 0
     next_look: int = 3
     gap: float = np.inf
+    finished: bool = False
     settled: bool = True
     complete: bool = True
     seen: Seen = field(default_factory=Seen)

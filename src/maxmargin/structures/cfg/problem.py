@@ -36,7 +36,7 @@ class CFG(CompiledProblem):
         In prediction, leave out what scores so much less than the best over the same words.
     """
 
-    kernels = FUNCTIONS
+    functions = FUNCTIONS
     cache = 10
 
     def __init__(

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .sentences import make_conll, make_trees, write_conll
+from .data.sentences import make_conll, make_trees, write_conll
 
 __all__ = [
     "KEYPAD",
