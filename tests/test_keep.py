@@ -74,7 +74,7 @@ class Sign(mm.CompiledProblem):
 
 def main():
     from maxmargin.engine.bind import bind
-    result = mm.train(Sign(), [1.0, -2.0, 3.0], [1, -1, -1], C=10.0, solver="one-slack")
+    result = mm.train(Sign(), [1.0, -2.0, 0.5], [1, -1, -1], C=0.1, solver="one-slack")
     used = bind(Sign.functions, "Sign")
     print(sum(sum(f.stats.cache_misses.values()) for f in used[:-1]), round(result.primal, 6))
 
@@ -148,7 +148,7 @@ def test_functions_without_a_file(workshop):
     (workshop.folder / "sign.py").unlink()
     assert workshop.run("-c", text)[0] == 2
     assert workshop.run("-c", text)[0] == 0
-    assert workshop.run("-c", text.replace("0.5 *", "0.25 *"))[0] == 2
+    assert workshop.run("-c", text.replace("0.5 *", "0.25 *"))[0] == 1  # decode is the same
 
 
 def test_two_processes_at_once(workshop):
