@@ -37,8 +37,9 @@ mm.MulticlassSVC(solver=mm.OneSlack(cache=2)).fit(X, [0, 1, 2, 3])
 mm.BinarySVC(solver=mm.OneSlack(cache=2)).fit(X, [0, 1, 0, 1])
 for solver in (mm.OneSlack(cache=2), mm.SDM()):
     mm.ChainSVC(solver=solver).fit([X], [[0, 1, 0, 1]])
-used = [f for p in (binary.Binary, chain.Chain, multiclass.Multiclass)
-        for f in bind(p.functions, p.__name__)[:-1]]
+problems = {"Binary": binary.Binary.functions, "Multiclass": multiclass.Multiclass.functions,
+            "Chain": chain.Chain.sums}
+used = [f for name, kernels in problems.items() for f in bind(kernels, name)[:-1]]
 print(sum(sum(f.stats.cache_hits.values()) for f in used),
       sum(sum(f.stats.cache_misses.values()) for f in used))
 """

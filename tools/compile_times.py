@@ -2,9 +2,8 @@
 
     python tools/compile_times.py OLD/src NEW/src [--rounds 1] [case ...]
 
-Each case runs in a new process with an empty NUMBA_CACHE_DIR; what importing alone costs is measured
-in the same process and not counted. ``parser-predict`` loads a model that another process has
-trained, with another cache.
+Each case runs in a new process with an empty NUMBA_CACHE_DIR. Imports are not counted.
+``parser-predict`` loads a model that another process has trained, with another cache.
 """
 
 from __future__ import annotations
@@ -37,7 +36,8 @@ Y = [random.randint(0, 3, 5).tolist() for _ in range(30)]
 TREES = """
 T = mm.Tree
 noun = T("NP", [T("D", ["the"]), T("N", ["dog"])])
-trees = [T("S", [noun, T("VP", [T("V", ["saw"]), noun])]), T("S", [noun, T("VP", [T("V", ["ran"])])])]
+verbs = T("VP", [T("V", ["saw"]), noun]), T("VP", [T("V", ["ran"])])
+trees = [T("S", [noun, verb]) for verb in verbs]
 """
 
 CASES = {

@@ -122,6 +122,10 @@ class CompiledProblem:
         """Arrays for the loops; without ``Y`` the examples can only be predicted."""
         raise NotImplementedError
 
+    def kernels_for(self, mode: int) -> Functions:
+        """The kernels for one mode: a ``decode`` that knows this mode only compiles faster."""
+        return self.functions
+
     def work(self, pack: Pack, mode: int) -> int:
         """How many floats ``decode`` needs; a mode without an oracle is refused here."""
         return pack.work

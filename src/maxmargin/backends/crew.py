@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from ..engine.vectors import warm_up_planes
 from ..engine.warm_up import warm_up_vectors
 from ..errors import DataError, MaxMarginError
 from ..problem import CompiledProblem
@@ -152,7 +153,9 @@ class Crew:
     def warm_up(self, mode: int, names: tuple[str, ...]) -> float:
         """Compile these loops in every worker; returns the seconds it took."""
         start = time.perf_counter()
-        warm_up_vectors(names)
+        warm_up_vectors()
+        if "collect" in names:
+            warm_up_planes()
         self.call("warm_up", mode, names)
         self.busy[:] = 0.0
         return time.perf_counter() - start

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from ..engine.shard import Shard
+from ..engine.warm_up import warm_up_vectors
 from ..problem import PREDICT, CompiledProblem, Pack
 from ..solvers import working_sets as sets
 from ..solvers.bundle import LineSearch
@@ -107,6 +108,7 @@ class Worker:
 
     def warm_up(self, mode: int, names: tuple[str, ...]) -> float:
         """Compile these loops."""
+        warm_up_vectors()
         return self.shard.warm_up(mode, names)
 
     def begin(self, solver: Any, C: float, mode: int, tol: float, random: Any) -> None:

@@ -13,10 +13,10 @@ from numba import njit
 from numba.extending import register_jitable
 
 from ..problem import SLACK
-from .arrays import ADDED, CHANGED, FULL, GAP, HINGE, SHORT, UNWRITTEN, VIOLATION, WORST
+from .arrays import ADDED, FULL, GAP, HINGE, SHORT, UNWRITTEN, VIOLATION, WORST
 from .linalg import copy_labels, sparse_axpy, sparse_dot
 from .smo import ascend_block, drop_zeros
-from .views import borrow
+from .views import borrow, frozen
 
 
 @njit(inline="always")
@@ -40,42 +40,41 @@ def ascend_examples(
     """One pass of dual ascent over ``order`` (Algorithm 3, lines 7 to 24); w moves along."""
     pack, w, order, labels = borrow(pack), borrow(w), borrow(order), borrow(labels)
     duals, block, visits, work = borrow(duals), borrow(block), borrow(visits), borrow(work)
-    slots, width = duals.loss.shape[1], pack.width
+    slots, width, ask = duals.loss.shape[1], pack.width, options.call_oracle
+    data, known, scored = pack.data, duals.labels, options.call_oracle and not options.decoded
     for t in range(len(order)):
         i = order[t]
-        lo, hi = pack.offsets[i], pack.offsets[i + 1]
-        truth = pack.truth[lo:hi]
-        m = duals.count[i]
-        if options.call_oracle and not options.decoded:
-            decode(pack.data, w, i, mode, labels[lo:hi], work)  # line 9
-        for r in range(1, m + options.call_oracle):
-            start = slots * lo + r * (hi - lo)
-            y = duals.labels[start : start + hi - lo] if r < m else labels[lo:hi]
-            loss_r = duals.loss[i, r] if r < m else loss(pack.data, i, y)
+        lo = pack.offsets[i]
+        length = pack.offsets[i + 1] - lo
+        truth, found = pack.truth[lo : lo + length], labels[lo : lo + length]
+        m, base = duals.count[i], slots * lo
+        if scored:
+            decode(data, w, i, mode, found, work)  # line 9
+        for r in range(1, m + ask):
+            y = frozen(known[base + r * length : base + (r + 1) * length] if r < m else found)
+            loss_r = duals.loss[i, r] if r < m else loss(data, i, y)
             idx, val = block.idx[r * width :], block.val[r * width :]
-            if options.call_oracle and not options.decoded:
-                value, nnz = margin_of(pack.data, w, i, truth, y, idx, val, work)
+            if scored:
+                value, nnz = margin_of(data, w, i, truth, y, idx, val, work)
             else:
-                nnz = delta(pack.data, i, truth, y, idx, val)
+                nnz = delta(data, i, truth, y, idx, val)
                 value = sparse_dot(idx, val, nnz, w)
             set_plane(block, r, nnz, loss_r, mode == SLACK, value)
-        if options.call_oracle:  # lines 11 to 14
-            m = add_output(duals, block, visits, i, m, slots * lo, labels[lo:hi], options.min_gain)
-        if note_gap(duals, block, visits, i, m, pack.weight[i], options.call_oracle) > options.tau:
+        if ask:  # lines 11 to 14
+            m = add_output(duals, block, visits, i, m, base, found, options.min_gain)
+        if note_gap(duals.alpha[i], block.F, visits, i, m, pack.weight[i], ask) > options.tau:
             for r in range(1, m):
                 if block.nnz[r] == UNWRITTEN:
-                    start = slots * lo + r * (hi - lo)
-                    y = duals.labels[start : start + hi - lo]
+                    y = frozen(known[base + r * length : base + (r + 1) * length])
                     idx, val = block.idx[r * width :], block.val[r * width :]
-                    write_nnz(block, r, delta(pack.data, i, truth, y, idx, val))
+                    write_nnz(block.nnz, r, delta(data, i, truth, y, idx, val))
             ascend_block(
                 duals.alpha[i], duals.gram, duals.known, i, m, block, C * pack.weight[i], options,
                 width, w, visits,
             )  # fmt: skip
-            note_change(visits)
             if not options.keep_zeros:
-                drop_zeros(duals, i, slots * lo, hi - lo)  # line 23
-        tick(visits)
+                drop_zeros(duals, i, base, length)  # line 23
+        tick(visits.clock)
 
 
 @njit(inline="always")
@@ -89,7 +88,7 @@ def sum_duals(delta, pack, C, mode, order, duals, w, scratch):
         lo, hi = pack.offsets[i], pack.offsets[i + 1]
         for r in range(1, duals.count[i]):
             start = slots * lo + r * (hi - lo)
-            y = duals.labels[start : start + hi - lo]
+            y = frozen(duals.labels[start : start + hi - lo])
             nnz = delta(pack.data, i, pack.truth[lo:hi], y, idx, val)
             scale = duals.loss[i, r] if mode == SLACK else 1.0
             sparse_axpy(C * pack.weight[i] * duals.alpha[i, r] * scale, idx, val, nnz, w)
@@ -98,75 +97,71 @@ def sum_duals(delta, pack, C, mode, order, duals, w, scratch):
 @register_jitable
 def set_plane(block, r, nnz, loss, slack, margin):
     """Note plane r of the block and its gradient F_r = loss_r - <w, plane_r>."""
+    scale = loss if slack else 1.0
     block.nnz[r] = nnz
     block.loss[r] = loss
-    block.scale[r] = loss if slack else 1.0
-    block.F[r] = loss - block.scale[r] * margin
+    block.scale[r] = scale
+    block.F[r] = loss - scale * margin
 
 
 @register_jitable
-def write_nnz(block, r, nnz):
+def write_nnz(written, r, nnz):
     """Note that the vector of plane r has been written."""
-    block.nnz[r] = nnz
+    written[r] = nnz
 
 
 @register_jitable
 def add_output(duals, block, visits, i, m, base, y, least):
     """Take the oracle's output into V_i if it beats all of V_i; returns the new size of V_i."""
+    F, total, losses = block.F, visits.total, duals.loss
     best = 0.0  # the truth's
     for r in range(1, m):
-        best = max(best, block.F[r])
-    note_shortfall(visits, i, best - block.F[m], block.loss[m] + abs(best) + abs(block.F[m]))
-    if block.F[m] <= best + least:
+        best = max(best, F[r])
+    note_shortfall(total, i, best - F[m], block.loss[m] + abs(best) + abs(F[m]))
+    if F[m] <= best + least:
         return m
-    if m == duals.loss.shape[1]:
-        visits.total[FULL] += 1  # the caller makes room before the next pass
+    if m == losses.shape[1]:
+        total[FULL] += 1  # the caller makes room before the next pass
         return m
     copy_labels(y, 0, duals.labels, base + m * len(y), len(y))
-    duals.loss[i, m] = block.loss[m]
+    losses[i, m] = block.loss[m]
     duals.alpha[i, m] = 0.0
     duals.count[i] = m + 1
-    visits.total[ADDED] += 1
-    block.F[m + 1] = 0.0  # the oracle has said nothing beyond V_i
+    total[ADDED] += 1
+    F[m + 1] = 0.0  # the oracle has said nothing beyond V_i
     return m + 1
 
 
 @register_jitable
-def note_shortfall(visits, i, shortfall, size):
+def note_shortfall(total, i, shortfall, size):
     """Note where a known output beats the oracle's answer most, if not by rounding alone."""
-    if shortfall > 1e-9 * size and shortfall > visits.total[SHORT]:
-        visits.total[SHORT] = shortfall
-        visits.total[WORST] = i
+    if shortfall > 1e-9 * size and shortfall > total[SHORT]:
+        total[SHORT] = shortfall
+        total[WORST] = i
 
 
 @register_jitable
-def note_gap(duals, block, visits, i, m, weight, asked):
+def note_gap(alpha, F, visits, i, m, weight, asked):
     """Note the gap of example i, H_i - sum_r alpha_ir F_ir; returns its KKT violation (2.4)."""
-    block.F[0] = 0.0
+    F[0] = 0.0
     highest, lowest, mean = 0.0, np.inf, 0.0
     for r in range(m):
-        highest = max(highest, block.F[r])
-        if duals.alpha[i, r] > 0:
-            lowest = min(lowest, block.F[r])
-            mean += duals.alpha[i, r] * block.F[r]
+        highest = max(highest, F[r])
+        if alpha[r] > 0:
+            lowest = min(lowest, F[r])
+            mean += alpha[r] * F[r]
     if asked:
-        highest = max(highest, block.F[m])  # what the oracle said, added or not
-    violation = highest - lowest
-    visits.gap[i] = highest - mean
-    visits.total[HINGE] += weight * highest
-    visits.total[GAP] += weight * (highest - mean)
-    visits.total[VIOLATION] = max(visits.total[VIOLATION], violation)
+        highest = max(highest, F[m])  # what the oracle said, added or not
+    violation, gap, total = highest - lowest, highest - mean, visits.total
+    visits.gap[i] = gap
+    total[HINGE] += weight * highest
+    total[GAP] += weight * gap
+    total[VIOLATION] = max(total[VIOLATION], violation)
     return violation
 
 
 @register_jitable
-def tick(visits):
+def tick(clock):
     """One visit more for the average of w."""
-    visits.clock[0] += 1.0
-    visits.clock[1] += visits.clock[0] ** visits.clock[2]
-
-
-@register_jitable
-def note_change(visits):
-    """One example more has changed."""
-    visits.total[CHANGED] += 1
+    clock[0] += 1.0
+    clock[1] += clock[0] ** clock[2]

@@ -9,6 +9,7 @@ plain Python functions               the same loops, interpreted
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -59,17 +60,41 @@ def interpret(functions: Functions) -> Loops:
 
 def compile_loops(functions: Functions, name: str) -> Loops:
     """The loops with numba kernels: each is compiled when it is first called."""
-    from numba import njit
-
-    from .ascent import ascend_examples, sum_duals
+    from .ascent import ascend_examples
     from .keep import keep
-    from .passes import collect_planes, decode_examples, recall_planes, remember_planes
+    from .passes import decode_examples
 
-    decode_one, loss, delta = functions.decode, functions.loss, functions.delta
-    score, margin_of = (njit(f, nogil=True) for f in _margin_of(functions, lambda f: f))
+    rest = replace(
+        functions, decode=functions.loss
+    )  # not called: kernels may share all but the oracle
+    collect, recall, remember, sum, see = _without_oracle(rest, name)
+    decode_one, loss, delta = map(part, (functions.decode, functions.loss, functions.delta))
 
     def decode(pack, w, mode, order, labels, work):
         return decode_examples(decode_one, pack, w, mode, order, labels, work)
+
+    def ascend(pack, w, C, mode, order, duals, options, labels, visits, block, work):
+        return ascend_examples(
+            decode_one, loss, delta, margin_of,
+            pack, w, C, mode, order, duals, options, labels, visits, block, work,
+        )  # fmt: skip
+
+    decode, ascend = (keep(f, f"{name}: {f.__name__}") for f in (decode, ascend))
+    return Loops(decode, collect, recall, remember, ascend, sum, compiled=True)
+
+
+@lru_cache(maxsize=64)
+def _without_oracle(functions: Functions, name: str) -> tuple[Any, ...]:
+    """The loops that do not call the oracle, and how margins are seen."""
+    from numba import njit
+
+    from .ascent import sum_duals
+    from .inner_code import NO_ENTRY
+    from .keep import keep
+    from .passes import collect_planes, recall_planes, remember_planes
+
+    loss, delta = part(functions.loss), part(functions.delta)
+    score, margin_of = (njit(f, **NO_ENTRY) for f in _margin_of(functions, part))
 
     def collect(pack, w, mode, order, labels, g, value, scratch):
         return collect_planes(loss, delta, pack, w, mode, order, labels, g, value, scratch)
@@ -82,17 +107,11 @@ def compile_loops(functions: Functions, name: str) -> Loops:
     def remember(pack, order, labels, value, recalled, cache, now):
         return remember_planes(loss, pack, order, labels, value, recalled, cache, now)
 
-    def ascend(pack, w, C, mode, order, duals, options, labels, visits, block, work):
-        return ascend_examples(
-            decode_one, loss, delta, margin_of,
-            pack, w, C, mode, order, duals, options, labels, visits, block, work,
-        )  # fmt: skip
-
     def sum(pack, C, mode, order, duals, w, scratch):
         return sum_duals(delta, pack, C, mode, order, duals, w, scratch)
 
-    bound = (decode, collect, recall, remember, ascend, sum)
-    return Loops(*(keep(f, f"{name}: {f.__name__}") for f in bound), compiled=True)
+    bound = (collect, recall, remember, sum)
+    return (*(keep(f, f"{name}: {f.__name__}") for f in bound), see)
 
 
 def _margin_of(functions: Functions, use: Callable[[Any], Any]) -> tuple[Any, Any]:
@@ -121,6 +140,16 @@ def _margin_of(functions: Functions, use: Callable[[Any], Any]) -> tuple[Any, An
         return margin(data, i, y, z, work), UNWRITTEN
 
     return score_example, margin_of_scores
+
+
+@lru_cache(maxsize=256)
+def part(function: Any) -> Any:
+    """A numba function as a part of others: it has no entry for Python."""
+    from numba import jit
+
+    from .inner_code import NO_ENTRY
+
+    return jit(**{**function.targetoptions, **NO_ENTRY})(function.py_func)
 
 
 def plain(function: Any) -> Any:

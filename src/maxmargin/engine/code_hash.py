@@ -2,9 +2,9 @@
 
 Two functions with the same hash compile to the same machine code, so the hash can name a file of
 compiled code that is never stale. It follows names into other files: bytecode, constants, values
-of globals and of closures, fields of NamedTuples, options of ``@njit``, and the functions that
-``@overload`` and ``@intrinsic`` put in place of others. What belongs to Python, numpy or numba is
-known by its name and version.
+of globals and of closures, fields of NamedTuples, options of ``@njit``, and what ``@overload``,
+``@lower_builtin`` and ``@intrinsic`` put in place of a function. What belongs to Python, numpy or
+numba is known by its name and version.
 """
 
 from __future__ import annotations
@@ -214,9 +214,13 @@ def describe_type(kind: Any) -> str:
 
 def _overloads() -> dict[int, list[FunctionType]]:
     """The functions that numba compiles in place of others, by the id of these."""
+    from numba.core.imputils import builtin_registry as lowered
     from numba.core.typing.templates import builtin_registry
 
     found: dict[int, list[FunctionType]] = {}
+    for implementation, function, _ in lowered.functions:
+        if isinstance(function, FunctionType):
+            found.setdefault(id(function), []).append(implementation)
     for function, kind in builtin_registry.globals:
         for template in getattr(kind, "templates", ()):
             overload = getattr(template, "_overload_func", None)

@@ -19,7 +19,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import lru_cache, wraps
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,9 @@ from numba import config, njit
 from numba.core.bytecode import FunctionIdentity
 from numba.core.caching import _Cache
 from numba.core.serialize import dumps
+from numba.extending import overload
 
+from . import inner_code
 from .code_hash import UnknownValueError, code_hash, describe_type
 
 #: How many versions of a function are kept, for each machine and each kind of arguments.
@@ -40,16 +42,34 @@ DAYS = 120
 # of two processes can meet in a third one, where two versions of a function must differ in name.
 FunctionIdentity._unique_ids = itertools.count(uuid.uuid4().int >> 80)
 
+inner_code.install()
+
 #: What is being compiled is the k-th of n pieces: " (k of n)".
 _place = ""
 
 
 def keep(function: Callable[..., Any], label: str | None = None) -> Any:
     """``@njit(nogil=True)`` whose code is kept on disk; with a label, compiling is announced."""
-    compiled = njit(nogil=True)(function)
+    compiled = njit(nogil=True, no_cfunc_wrapper=True)(function)
     if hasattr(compiled, "_cache"):  # not where numba is switched off
         compiled._cache = KeptCode(compiled, label)
     return compiled
+
+
+def leaf(function: Callable[..., Any]) -> Any:
+    """For functions that Python calls and that loops call: compiled apart only for Python.
+
+    When Python calls it, its code is compiled once and kept on disk; in a loop it is a part of it.
+    """
+    compiled = keep(function)
+
+    @wraps(function)
+    def call(*args: Any) -> Any:
+        return compiled(*args)
+
+    if hasattr(compiled, "_cache"):
+        overload(call, strict=False)(lambda *_, **__: function)
+    return call
 
 
 @contextmanager

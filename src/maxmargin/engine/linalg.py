@@ -18,7 +18,7 @@ from numba.extending import register_jitable
 
 from ..data.checked import check_finite_rows, csr_rows
 from ..errors import DataError
-from .keep import keep
+from .keep import leaf
 from .views import prefetch
 
 #: Weights beyond this number do not stay in the processor's caches.
@@ -221,7 +221,7 @@ def copy_labels(source, start, target, to, length):
         target[to + j] = source[start + j]
 
 
-@keep
+@leaf
 def sparse_dot(idx, val, nnz, w):
     """<w, v> of a sparse v."""
     total = 0.0
@@ -230,21 +230,21 @@ def sparse_dot(idx, val, nnz, w):
     return total
 
 
-@keep
+@leaf
 def sparse_axpy(scale, idx, val, nnz, w):
     """w += scale * v of a sparse v."""
     for p in range(nnz):
         w[idx[p]] += scale * val[p]
 
 
-@keep
+@leaf
 def sparse_fill(idx, value, w):
     """w[idx] = value."""
     for e in range(len(idx)):
         w[idx[e]] = value
 
 
-@keep
+@leaf
 def count_nonzeros(g):
     """How many entries are not zero."""
     nnz = 0
@@ -253,14 +253,14 @@ def count_nonzeros(g):
     return nnz
 
 
-@keep
+@leaf
 def sparse_set(idx, val, w):
     """w[idx] = val."""
     for e in range(len(idx)):
         w[idx[e]] = val[e]
 
 
-@keep
+@leaf
 def differences(new, old, where, value):
     """Write where two arrays differ and what is new there; returns at how many places.
 
@@ -273,7 +273,7 @@ def differences(new, old, where, value):
     return count
 
 
-@keep
+@leaf
 def take_nonzeros(g, scale, idx, val):
     """Move the non-zeros of g, times ``scale``, to idx and val; g is zero afterwards."""
     nnz = 0
@@ -284,14 +284,14 @@ def take_nonzeros(g, scale, idx, val):
             g[j] = 0.0
 
 
-@keep
+@leaf
 def go_towards(start, end, part, out):
     """out = start + part * (end - start), in one go through memory."""
     for j in range(len(out)):
         out[j] = start[j] + part * (end[j] - start[j])
 
 
-@keep
+@leaf
 def blend(average, w, part):
     """average += part * (w - average), in one go through memory."""
     for j in range(len(w)):

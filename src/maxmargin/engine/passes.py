@@ -20,7 +20,7 @@ from numba import njit
 
 from ..problem import SLACK
 from .linalg import copy_labels, sparse_axpy, sparse_dot
-from .views import borrow
+from .views import borrow, frozen
 
 
 class Cache(NamedTuple):
@@ -57,8 +57,9 @@ def collect_planes(loss, delta, pack, w, mode, order, labels, g, value, scratch)
     for t in range(len(order)):
         i = order[t]
         lo, hi = pack.offsets[i], pack.offsets[i + 1]
-        loss_i = loss(pack.data, i, labels[lo:hi])
-        nnz = delta(pack.data, i, pack.truth[lo:hi], labels[lo:hi], idx, val)
+        y = frozen(labels[lo:hi])
+        loss_i = loss(pack.data, i, y)
+        nnz = delta(pack.data, i, pack.truth[lo:hi], y, idx, val)
         scale = loss_i if mode == SLACK else 1.0
         value_i = loss_i - scale * sparse_dot(idx, val, nnz, w)
         if value_i > 0:
@@ -84,7 +85,7 @@ def recall_planes(score, margin_of, pack, w, mode, order, cache, now, labels, va
         score(pack.data, w, i, work)
         for r in range(cache.count[i]):
             start = slots * lo + r * (hi - lo)
-            y = cache.labels[start : start + hi - lo]
+            y = frozen(cache.labels[start : start + hi - lo])
             margin, _ = margin_of(pack.data, w, i, pack.truth[lo:hi], y, idx, val, work)
             scale = cache.loss[i, r] if mode == SLACK else 1.0
             value_r = cache.loss[i, r] - scale * margin
@@ -123,5 +124,5 @@ def remember_planes(loss, pack, order, labels, value, recalled, cache, now):
                     slot = r
         start = slots * lo + slot * (hi - lo)
         copy_labels(labels, lo, cache.labels, start, hi - lo)
-        cache.loss[i, slot] = loss(pack.data, i, labels[lo:hi])
+        cache.loss[i, slot] = loss(pack.data, i, frozen(labels[lo:hi]))
         cache.used[i, slot] = now

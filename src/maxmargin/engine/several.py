@@ -14,7 +14,7 @@ from numba.extending import overload, register_jitable
 
 from ..problem import SLACK
 from .linalg import copy_labels, sparse_axpy, sparse_dot
-from .views import borrow
+from .views import borrow, frozen
 
 
 def differ(a: Any, b: Any) -> bool:
@@ -70,7 +70,8 @@ def ask_by_steps(
         start, found, used = m * lo, 0, 0
         while found < m:
             here = start + found * (hi - lo)
-            decode(pack.data, w, i, mode, outputs.labels[here : here + hi - lo], work)
+            y = outputs.labels[here : here + hi - lo]
+            decode(pack.data, w, i, mode, y, work)
             known = False
             for r in range(found):
                 old = start + r * (hi - lo)
@@ -79,7 +80,7 @@ def ask_by_steps(
                 break
             found += 1
             used = step_away(
-                loss, delta, pack, i, outputs.labels[here : here + hi - lo], diversity, w, trail,
+                loss, delta, pack, i, frozen(y), diversity, w, trail,
                 used, scratch,
             )  # fmt: skip
             if used < 0:
@@ -129,7 +130,7 @@ def measure_outputs(loss, delta, pack, v, m, order, outputs, margin, scratch):
         lo, hi = pack.offsets[i], pack.offsets[i + 1]
         for r in range(outputs.count[i]):
             start = m * lo + r * (hi - lo)
-            y = outputs.labels[start : start + hi - lo]
+            y = frozen(outputs.labels[start : start + hi - lo])
             outputs.loss[i, r] = loss(pack.data, i, y)
             nnz = delta(pack.data, i, pack.truth[lo:hi], y, idx, val)
             margin[i, r] = sparse_dot(idx, val, nnz, v)
@@ -147,7 +148,7 @@ def sum_outputs(delta, pack, mode, m, order, outputs, share, g, scratch):
             if share[i, r] == 0:
                 continue
             start = m * lo + r * (hi - lo)
-            y = outputs.labels[start : start + hi - lo]
+            y = frozen(outputs.labels[start : start + hi - lo])
             nnz = delta(pack.data, i, pack.truth[lo:hi], y, idx, val)
             scale = outputs.loss[i, r] if mode == SLACK else 1.0
             sparse_axpy(pack.weight[i] * share[i, r] * scale, idx, val, nnz, g)
@@ -177,6 +178,6 @@ def keep_outputs(loss, pack, m, order, outputs, cache, now):
             elif cache.used[i, slot] >= now:
                 break  # everything there is as new as this
             copy_labels(outputs.labels, start, cache.labels, slots * lo + slot * (hi - lo), hi - lo)
-            y = outputs.labels[start : start + hi - lo]
+            y = frozen(outputs.labels[start : start + hi - lo])
             cache.loss[i, slot] = loss(pack.data, i, y)
             cache.used[i, slot] = now

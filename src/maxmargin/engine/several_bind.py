@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ..problem import Functions
 from . import several as loops
-from .bind import plain
+from .bind import part, plain
 
 
 class MBestLoops(NamedTuple):
@@ -45,12 +45,8 @@ def _compile(functions: Functions, name: str) -> MBestLoops:
     from .keep import keep
     from .several import ask_by_steps, ask_m_best, keep_outputs, measure_outputs, sum_outputs
 
-    decode, loss, delta, m_best = (
-        functions.decode,
-        functions.loss,
-        functions.delta,
-        functions.m_best,
-    )
+    decode, loss, delta = map(part, (functions.decode, functions.loss, functions.delta))
+    m_best = None if functions.m_best is None else part(functions.m_best)
 
     def ask_steps(pack, w, mode, diversity, m, order, outputs, score, trail, scratch, work):
         return ask_by_steps(

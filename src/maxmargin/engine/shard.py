@@ -47,7 +47,7 @@ class Shard(ShardArrays):
         Threads for a compiled problem, or processes for the oracle of one in plain Python; -1 for
         all cores.
     loops : Loops, optional
-        The bound loops; found from the problem's kernels by default.
+        The bound loops, for every mode; made of the problem's kernels by default.
     """
 
     #: Whether weights are scores of a kernel (``kernels.scores.ScoreShard``).
@@ -58,8 +58,8 @@ class Shard(ShardArrays):
     ):
         super().__init__(pack)
         self.problem = problem
-        name = type(problem).__name__
-        self.loops = bind(problem.functions, name) if loops is None else loops
+        self._given_loops = loops
+        self.loops = self.loops_for(PREDICT)
         self.total_weight = float(pack.weight.sum())
         self.n_jobs = n_threads(n_jobs)
         self.threads = Threads(self.n_jobs if self.loops.compiled else 1)
@@ -75,6 +75,12 @@ class Shard(ShardArrays):
         self.pace = np.inf  # seconds of an example in a pass that moves none, at the last look
         self.check: Callable[[], None] = _nothing
 
+    def loops_for(self, mode: int) -> Loops:
+        """The loops that call the oracle of one mode."""
+        if self._given_loops is not None:
+            return self._given_loops
+        return bind(self.problem.kernels_for(mode), type(self.problem).__name__)
+
     def fingerprint(self) -> str:
         """A hash of the problem and its packed examples: other data have another one."""
         kind = type(self.problem).__name__
@@ -86,7 +92,8 @@ class Shard(ShardArrays):
 
     def oracle(self, w: np.ndarray, mode: int, labels: np.ndarray, order: np.ndarray) -> None:
         """Decode the examples of ``order`` into ``labels``."""
-        decode, pack, work = self.loops.decode, self.pack, self.work_size(mode)
+        decode = self.loops_for(mode).decode
+        pack, work = self.pack, self.work_size(mode)
 
         def decode_part(part: np.ndarray) -> None:
             decode(pack, w, mode, part, labels, np.empty(work))
@@ -236,23 +243,19 @@ class Shard(ShardArrays):
         their steps (``dual_blocks.py``). Where the oracle is cheap each example is decoded at the
         w of its own step.
         """
-        work = np.empty(self.work_size(mode))
+        work, ascend = np.empty(self.work_size(mode)), self.loops_for(mode).ascend
         size = len(order) if options.tau == np.inf else min(size, self.block_size)
         if not (options.call_oracle and size > 0):
             for part in self.chunks(order):
                 self.check()
-                self.loops.ascend(
-                    self.pack, w, C, mode, part, duals, options, labels, visits, block, work
-                )
+                ascend(self.pack, w, C, mode, part, duals, options, labels, visits, block, work)
             self.n_oracle += len(order) * options.call_oracle
             return
 
         def step(
             part: np.ndarray, options: PassOptions, visits: Visits, block: Block, work: Any
         ) -> None:
-            self.loops.ascend(
-                self.pack, w, C, mode, part, duals, options, labels, visits, block, work
-            )
+            ascend(self.pack, w, C, mode, part, duals, options, labels, visits, block, work)
 
         def decode(part: np.ndarray) -> None:
             self.oracle(w, mode, labels, part)
@@ -282,7 +285,7 @@ class Shard(ShardArrays):
 
     def warm_up(self, mode: int, names: tuple[str, ...]) -> float:
         """Compile (or load) these loops; returns the seconds it took."""
-        return warm_up(self.loops, self, mode, names)
+        return warm_up(self.loops_for(mode), self, mode, names)
 
 
 def predict_labels(

@@ -74,7 +74,7 @@ class Plane(NamedTuple):
 def warm_up_planes() -> None:
     """Compile (or load) what planes need, before any clock runs."""
     few, many = (Plane.take(g) for g in (np.zeros(4), np.ones(4)))
-    for plane in (few, many, Plane(np.zeros(1, np.int64), np.ones(1))):
+    for plane in (few, many):
         g = np.zeros(4)
         plane.add_to(g, plane.dot(g))
         plane.wipe(g)

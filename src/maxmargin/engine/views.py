@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from llvmlite import ir
 from numba.core import cgutils, types
-from numba.extending import intrinsic, overload
+from numba.core.imputils import impl_ret_borrowed
+from numba.extending import lower_builtin, type_callable
 
 
 def borrow(value):
@@ -22,17 +23,14 @@ def borrow(value):
     return value
 
 
-@overload(borrow)
-def _overload_borrow(value):
-    return lambda value: _borrow(value)
+@type_callable(borrow)
+def _type_borrow(_context):
+    return lambda value: value
 
 
-@intrinsic
-def _borrow(_context, value):
-    def codegen(context, builder, signature, args):
-        return _strip(context, builder, signature.return_type, args[0])
-
-    return value(value), codegen
+@lower_builtin(borrow, types.Any)
+def _lower_borrow(context, builder, signature, args):
+    return _strip(context, builder, signature.return_type, args[0])
 
 
 def _strip(context, builder, kind, value):
@@ -51,24 +49,39 @@ def _strip(context, builder, kind, value):
     return value
 
 
+def frozen(labels):
+    """The same array as one that cannot be written: a function for both kinds is compiled once.
+
+    Interpreted it does nothing.
+    """
+    return labels
+
+
+@type_callable(frozen)
+def _type_frozen(_context):
+    return lambda labels: labels.copy(readonly=True)
+
+
+@lower_builtin(frozen, types.Array)
+def _lower_frozen(context, builder, signature, args):
+    return impl_ret_borrowed(context, builder, signature.return_type, args[0])
+
+
 def prefetch(array, i):
     """Have the processor fetch ``array[i]`` into its caches; interpreted it does nothing."""
 
 
-@overload(prefetch)
-def _overload_prefetch(array, i):
-    return lambda array, i: _prefetch(array, i)
+@type_callable(prefetch)
+def _type_prefetch(_context):
+    return lambda array, i: types.void
 
 
-@intrinsic
-def _prefetch(_context, array, i):
-    def codegen(context, builder, signature, args):
-        data = context.make_array(signature.args[0])(context, builder, args[0]).data
-        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
-        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        place = builder.bitcast(builder.gep(data, [args[1]]), byte)
-        builder.call(function, [place, number(0), number(3), number(1)])  # read, keep, data
-        return context.get_dummy_value()
-
-    return types.void(array, i), codegen
+@lower_builtin(prefetch, types.Array, types.Integer)
+def _lower_prefetch(context, builder, signature, args):
+    data = context.make_array(signature.args[0])(context, builder, args[0]).data
+    byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+    kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+    function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+    place = builder.bitcast(builder.gep(data, [args[1]]), byte)
+    builder.call(function, [place, number(0), number(3), number(1)])  # read, keep, data
+    return context.get_dummy_value()

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
+from numba.extending import register_jitable
 
 from ...data.checked import check_codes
 from ...engine.linalg import Rows, add_rows, pack_rows, read_only, row_dot, row_write
@@ -25,6 +26,12 @@ class BinaryData(NamedTuple):
 @njit(nogil=True)
 def score(data, w, i, work):
     """<w, x>."""
+    set_score(data, w, i, work)
+
+
+@register_jitable
+def set_score(data, w, i, work):
+    """What ``score`` does, for the other kernels."""
     work[0] = row_dot(data.rows, i, w)
     if data.bias != 0:
         work[0] += data.bias * w[data.n_features]
@@ -36,7 +43,7 @@ def decode(data, w, i, mode, y, work):
 
     Both rescalings coincide, for the only loss is 1.
     """
-    score(data, w, i, work)
+    set_score(data, w, i, work)
     if mode == PREDICT:
         y[0] = 1 if work[0] > 0 else -1
     elif data.y[i] * work[0] < 1:

@@ -238,7 +238,7 @@ def climb(G, F, J, down, up, cell, whole):
         for e in range(above_at[X], above_at[X + 1]):
             T = tops[above[e]]
             if use[T] & wanted:
-                up[T] = max(up[T], down[X] + chain_score(G, F, J, above[e], cell))
+                up[T] = max(up[T], down[X] + chain_score(G, F, J, np.int64(above[e]), cell))
 
 
 @register_jitable

@@ -60,7 +60,7 @@ def second_best(G, F, J, L, y):
         if j - i == 1:
             write_node(y, n, i, j, G[LEFT + 1] - G[LEFT] + symbol - N, chain)
             return
-        _, rule, k = find_rule(G, F, J, L, i, j, symbol, -1, -1)
+        _, rule, k = find_rule(G, F, J, L, i, j, np.int64(symbol), -1, -1)
     trace_stack(G, F, J, L, y, write_rule(G, J, y, n, i, j, rule, k, chain, 0))
 
 
@@ -74,7 +74,7 @@ def improve_node(G, F, J, L, y, n, other, change):
     if j - i > 1:
         right = right_part(y, n)
         _, k = span_of(y[3 * n + 3])
-        value, first, second = find_rule(G, F, J, L, i, j, X, rule, k)
+        value, first, second = find_rule(G, F, J, L, i, j, np.int64(X), np.int64(rule), np.int64(k))
         mine = F[J[RULES] + rule]
         a, b = top_value(G, F, J, L, y, n + 1), top_value(G, F, J, L, y, right)
         if other[n + 1] + b + mine > value:
@@ -84,8 +84,8 @@ def improve_node(G, F, J, L, y, n, other, change):
         if G[N_PHRASES] > X:
             value += F[J[SPANS] + cell * G[N_LABELS] + G[G[LABEL] + X]]
     if G[N_PHRASES] + G[N_TAGS] > X:
-        value += chain_score(G, F, J, chain, cell)
-        found, c, Z = find_chain(G, F, J, L, i, j, top_symbol(G, y, n), chain)
+        value += chain_score(G, F, J, np.int64(chain), cell)
+        found, c, Z = find_chain(G, F, J, L, i, j, top_symbol(G, y, n), np.int64(chain))
         if found > value:
             value, kind, first, second = found, CHAIN, c, Z
     other[n] = value

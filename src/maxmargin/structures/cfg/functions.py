@@ -15,8 +15,9 @@ import numpy as np
 from numba import njit
 from numba.extending import register_jitable
 
-from ...engine.keep import keep
+from ...engine.keep import leaf
 from ...engine.linalg import sparse_axpy
+from ...engine.views import frozen
 from ...problem import MARGIN, PREDICT, Functions
 from .cky import SPANS, TAGS, inside, open_chart, scores, span_of
 from .cky_second import second_best
@@ -71,14 +72,32 @@ def decode(data, w, i, mode, y, work):
         parse(data, w, i, mode, y, F, J)
 
 
+@njit(nogil=True)
+def decode_brackets(data, w, i, mode, y, work):
+    """``decode`` where the true tree may be the best: to predict, or for the bracket loss."""
+    if len(y) > 0:
+        F, J, _ = open_chart(data.table, data.offsets[i + 1] - data.offsets[i], work)
+        parse_best(data, w, i, mode, y, F, J)
+
+
 @register_jitable
 def parse(data, w, i, mode, y, F, J):
     """Write what ``decode`` returns and leave its chart; whether the grammar has such a tree."""
+    whole = parse_best(data, w, i, mode, y, F, J)
+    truth = data.truth[data.at[i] : data.at[i + 1]]
+    if whole and mode != PREDICT and data.kind == ZERO_ONE and same(frozen(y), truth):
+        second_best(data.table, F, J, data.offsets[i + 1] - data.offsets[i], y)
+    return whole
+
+
+@register_jitable
+def parse_best(data, w, i, mode, y, F, J):
+    """Write the best tree, or fragments where the grammar has none; returns whether it has."""
     lo, G = data.offsets[i], data.table
     L = data.offsets[i + 1] - lo
     score_sentence(data, w, i, L, F, J)
-    truth = data.truth[data.at[i] : data.at[i + 1]]
     if mode == MARGIN and data.kind == BRACKET:
+        truth = data.truth[data.at[i] : data.at[i + 1]]
         add_costs(G, truth, L, scores(F, J, SPANS), scores(F, J, TAGS))
     beam = data.beam if mode == PREDICT else np.inf
     inside(G, F, J, L, data.tags, data.tag_at, lo, beam)
@@ -87,8 +106,6 @@ def parse(data, w, i, mode, y, F, J):
         trace_fragments(G, F, J, L, y)
         return False
     trace(G, F, J, L, 0, L, root, y, 0)
-    if mode != PREDICT and data.kind == ZERO_ONE and same(y, truth):
-        second_best(G, F, J, L, y)
     return True
 
 
@@ -186,20 +203,21 @@ def write_features(data, i, y, n, sign, idx, val, nnz):
     a, b = span_of(y[3 * n])
     rule, chain = y[3 * n + 1], y[3 * n + 2] % n_chains
     if rule < R:
-        nnz = write_rules(G, rule, idx, nnz)
+        nnz = write_rules(G, np.int64(rule), idx, nnz)
     elif rule < R + G[N_TAGS]:
+        K = np.int64(G[N_TAGS])
         at = data.feature_at[lo + a : lo + a + 2]
-        nnz = write_row(data.feature[at[0] : at[1]], base[0], G[N_TAGS], rule - R, idx, nnz)
-    nnz = write_rules(G, R + chain, idx, nnz)
+        nnz = write_row(data.feature[at[0] : at[1]], base[0], K, np.int64(rule - R), idx, nnz)
+    nnz = write_rules(G, np.int64(R + chain), idx, nnz)
     if data.rich:
         NL, group = np.int64(G[N_LABELS]), data.group[lo : data.offsets[i + 1]]
         at = data.feature_at[data.offsets[-1] + lo + i :]
         for which in range(count_labels(G, y, n)):
             label = label_number(G, y, n, which)
             row = data.feature[at[a] : at[a + 1]]
-            nnz = write_row(row, base[1], 2 * NL, label, idx, nnz)
+            nnz = write_row(row, base[1], 2 * NL, np.int64(label), idx, nnz)
             row = data.feature[at[b] : at[b + 1]]
-            nnz = write_row(row, base[1], 2 * NL, NL + label, idx, nnz)
+            nnz = write_row(row, base[1], 2 * NL, np.int64(NL + label), idx, nnz)
             for place in span_places(G, group, a, b):
                 idx[nnz] = place + label
                 nnz += 1
@@ -221,12 +239,12 @@ def write_rules(G, r, idx, nnz):
 def write_row(row, base, K, k, idx, nnz):
     """Append the features of a word or an edge, as those of label k."""
     for e in range(len(row)):
-        idx[nnz] = base + row[e] * np.int64(K) + k
+        idx[nnz] = base + row[e] * K + k
         nnz += 1
     return nnz
 
 
-@keep
+@leaf
 def sum_truths(pack, total, scratch):
     """total += sum_i weight_i phi_i(y_i)."""
     idx, val = scratch
@@ -237,3 +255,4 @@ def sum_truths(pack, total, scratch):
 
 
 FUNCTIONS = Functions(decode, loss, delta, m_best=m_best)
+BRACKET_KERNELS = Functions(decode_brackets, loss, delta, m_best=m_best)

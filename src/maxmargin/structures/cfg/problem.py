@@ -10,10 +10,10 @@ from ...data.trees import Tree
 from ...engine.linalg import read_only
 from ...errors import DataError, ProblemError
 from ...objective import check_positive
-from ...problem import MARGIN, PREDICT, CompiledProblem, Pack
+from ...problem import MARGIN, PREDICT, CompiledProblem, Functions, Pack
 from .cky import LONGEST, lay_out, span_of, write_node
 from .cky_kbest import forest_work
-from .functions import BRACKET, FUNCTIONS, ZERO_ONE, CFGData, sum_truths
+from .functions import BRACKET, BRACKET_KERNELS, FUNCTIONS, ZERO_ONE, CFGData, sum_truths
 from .grammar import FEATURE_AT, LABEL_AT, Grammar, flat, ints, section
 from .input import INPUTS, Sentence, read_examples, read_sentences
 from .lexicon import Lexicon, find_rows
@@ -111,6 +111,11 @@ class CFG(CompiledProblem):
             data=data, offsets=at, truth=truth, dim=int(self.base[-1]), width=self._width(data),
             weight=read_only(weight, np.float64), work=self._work(data),
         )  # fmt: skip
+
+    def kernels_for(self, mode: int) -> Functions:
+        """Without looking for a second tree, where the true one may be the answer."""
+        simple = mode == PREDICT or self.loss == "bracket"
+        return BRACKET_KERNELS if simple and self.functions is FUNCTIONS else self.functions
 
     def _data(
         self, sentences: list[Sentence], offsets: np.ndarray, at: np.ndarray, truth: np.ndarray

@@ -43,6 +43,12 @@ class ChainData(NamedTuple):
 @njit(nogil=True)
 def score(data, w, i, work):
     """Transition scores and, label by label, those of the tokens."""
+    set_scores(data, w, i, work)
+
+
+@register_jitable
+def set_scores(data, w, i, work):
+    """What ``score`` does, for the other kernels."""
     K = np.int64(data.cost.shape[0])
     lo, hi = data.offsets[i], data.offsets[i + 1]
     L, n = hi - lo, K * K + 2 * K
@@ -56,28 +62,44 @@ def score(data, w, i, work):
 @njit(nogil=True)
 def decode(data, w, i, mode, y, work):
     """Viterbi over the scores of the tokens; where errors must be counted, with a count."""
+    if mode == PREDICT or (mode == MARGIN and data.kind == HAMMING):
+        decode_tokens(data, w, i, mode, y, work)
+    elif len(y) > 0:
+        set_scores(data, w, i, work)
+        K, L = np.int64(data.cost.shape[0]), len(y)
+        n = K * K + 2 * K
+        T, s, rest = work[:n], work[n : n + L * K], work[n + L * K :]
+        decode_by_count(data, data.offsets[i], mode, s, T, K, L, y, rest)
+
+
+@njit(nogil=True)
+def decode_sums(data, w, i, mode, y, work):
+    """``decode`` where the loss is a sum over the tokens: to predict, or for margins of Hamming."""
+    decode_tokens(data, w, i, mode, y, work)
+
+
+@register_jitable
+def decode_tokens(data, w, i, mode, y, work):
+    """Viterbi over the scores of the tokens, to which a mode other than PREDICT adds costs."""
     # K as int64: interpreted, labels are int16 numbers of NumPy, whose products overflow.
     lo, K, L = data.offsets[i], np.int64(data.cost.shape[0]), len(y)
     if L == 0:
         return
-    score(data, w, i, work)
-    T, s = work[: K * K + 2 * K], work[K * K + 2 * K : K * K + 2 * K + L * K]
-    work = work[K * K + 2 * K + L * K :]
-    if mode == PREDICT:
-        if viterbi(s, T, K, L, y, work) == -np.inf:
-            # The mask allows no sequence of this length: the best one without it.
-            set_transitions(data, w, K, T, False)
-            viterbi(s, T, K, L, y, work)
-    elif mode == MARGIN and data.kind == HAMMING:
-        augmented, best = work[: L * K], work[L * K :]
-        for t in range(L):
-            cost, weight = data.cost[data.y[lo + t]], data.weight[lo + t]
-            scores, higher = s[t * K : t * K + K], augmented[t * K : t * K + K]
-            for k in range(K):
-                higher[k] = scores[k] + weight * cost[k]
+    set_scores(data, w, i, work)
+    n = K * K + 2 * K
+    T, s, rest = work[:n], work[n : n + L * K], work[n + L * K :]
+    augmented, best = rest[: L * K], rest[L * K :]
+    for t in range(L):
+        cost, weight = data.cost[data.y[lo + t]], data.weight[lo + t]
+        if mode == PREDICT:
+            weight = 0.0
+        scores, higher = s[t * K : t * K + K], augmented[t * K : t * K + K]
+        for k in range(K):
+            higher[k] = scores[k] + weight * cost[k]
+    if viterbi(augmented, T, K, L, y, best) == -np.inf and mode == PREDICT:
+        # The mask allows no sequence of this length: the best one without it.
+        set_transitions(data, w, K, T, False)
         viterbi(augmented, T, K, L, y, best)
-    else:
-        decode_by_count(data, lo, mode, s, T, K, L, y, work)
 
 
 @register_jitable

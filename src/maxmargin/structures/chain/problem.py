@@ -23,7 +23,18 @@ from ...data.transitions import check_gold
 from ...engine.linalg import add_rows, pack_rows, read_only
 from ...errors import DataError
 from ...problem import MARGIN, PREDICT, CompiledProblem, Functions, Pack
-from .functions import HAMMING, ZERO_ONE, ChainData, decode, delta, loss, m_best, margin, score
+from .functions import (
+    HAMMING,
+    ZERO_ONE,
+    ChainData,
+    decode,
+    decode_sums,
+    delta,
+    loss,
+    m_best,
+    margin,
+    score,
+)
 
 #: The most floats that counting the errors of a sequence may take (1 GB).
 LONGEST = 1 << 27
@@ -49,6 +60,7 @@ class Chain(CompiledProblem):
     """
 
     functions = Functions(decode, loss, delta, score, margin, m_best)
+    sums = Functions(decode_sums, loss, delta, score, margin, m_best)
     cache = 10
 
     def __init__(
@@ -66,6 +78,11 @@ class Chain(CompiledProblem):
         self.cost = check_cost(cost, n_classes)
         self.allowed = np.ones((n_classes + 2, n_classes), bool) if allowed is None else allowed
         self.ends = bool(ends)
+
+    def kernels_for(self, mode: int) -> Functions:
+        """Without counting errors, where the loss is a sum over the tokens."""
+        simple = mode == PREDICT or (mode == MARGIN and self.kind == HAMMING)
+        return self.sums if simple else self.functions
 
     def dim(self, d: int) -> int:
         """Length of w for d features."""

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
+from numba.extending import register_jitable
 
 from ...data.checked import check_codes
 from ...data.costs import check_cost
@@ -29,6 +30,12 @@ class MulticlassData(NamedTuple):
 @njit(nogil=True)
 def score(data, w, i, work):
     """The scores of all classes."""
+    set_scores(data, w, i, work)
+
+
+@register_jitable
+def set_scores(data, w, i, work):
+    """What ``score`` does, for the other kernels."""
     K = data.cost.shape[0]
     s = work
     for k in range(K):
@@ -42,7 +49,7 @@ def score(data, w, i, work):
 @njit(nogil=True)
 def decode(data, w, i, mode, y, work):
     """argmax over classes; ties go to the truth when training, to the lowest class otherwise."""
-    score(data, w, i, work)
+    set_scores(data, w, i, work)
     K = data.cost.shape[0]
     s = work
     if mode == PREDICT:

@@ -1,0 +1,73 @@
+"""Functions that are compiled only to become part of another one: half the work is left out.
+
+numba optimises every function that it compiles, makes machine code of it and an entry for C, and
+then does the same once more with the function that calls it and has it as a part. What only the
+loops of ``bind.py`` call needs none of this: the loop is optimised as a whole. This is done for
+functions without an entry for Python, while a function that is kept on disk is being compiled.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba.core import event
+from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
+
+#: Options of ``@njit`` for a function that only compiled ones call. With options that are not the
+#: same everywhere numba would compile what they call once for each of them.
+NO_ENTRY = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "nogil": False}
+
+
+class _Watch(event.Listener):
+    """How many functions that are kept on disk are being compiled now, one inside the other."""
+
+    outer = 0
+
+    def on_start(self, event: Any) -> None:
+        compiled = event.data["dispatcher"]
+        if is_kept(compiled):
+            self.outer += 1
+        elif self.outer and compiled.targetoptions.get("no_cpython_wrapper"):
+            compiled.targetoptions["no_cfunc_wrapper"] = True
+
+    def on_end(self, event: Any) -> None:
+        self.outer -= is_kept(event.data["dispatcher"])
+
+
+def is_kept(compiled: Any) -> bool:
+    """Whether the code of a function is kept on disk."""
+    return hasattr(compiled._cache, "label")
+
+
+_watch = _Watch()
+_environments: dict[str, Any] = {}  # of functions that have no machine code themselves
+_finalize, _set_env = JITCodeLibrary.finalize, JITCPUCodegen.set_env
+
+
+def _finalize_part(library: Any) -> None:
+    """Link what a function calls; optimise it and make machine code only if it has an entry."""
+    names = [function.name for function in library._final_module.functions]
+    if _watch.outer and not any(name.startswith(("_ZN7cpython", "cfunc.")) for name in names):
+        library._optimize_final_module = lambda: None
+        library._finalize_final_module = lambda: _finish(library)
+    _finalize(library)
+
+
+def _finish(library: Any) -> None:
+    library._finalize_dynamic_globals()
+    library._finalized = True
+
+
+def _set_environments(codegen: Any, name: str, environment: Any) -> None:
+    """Say where the constants of a function are, as soon as there is code that asks for them."""
+    _environments[name] = environment
+    for known in list(_environments):
+        if codegen._engine.get_global_value_address(known):
+            _set_env(codegen, known, _environments.pop(known))
+
+
+def install() -> None:
+    """Compile this way from now on."""
+    event.register("numba:compile", _watch)
+    JITCodeLibrary.finalize = _finalize_part
+    JITCPUCodegen.set_env = _set_environments
