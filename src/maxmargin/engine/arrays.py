@@ -83,7 +83,8 @@ class PassOptions(NamedTuple):
     call_oracle : call the oracle for a new output of each example (type-I pass).
     min_gain : by how much that must beat the known outputs to be added.
     tau : examples whose KKT violation is not larger are left alone.
-    frank_wolfe : move all of alpha_i towards the best output, not pair by pair (SMO).
+    frank_wolfe : True to move all of alpha_i towards the best output, None to go pair by pair
+        (SMO). They differ in type, so that each is compiled only where it is used.
     keep_zeros : keep outputs whose dual variable is zero.
     decoded : ``labels`` already hold the oracle's answers, at this w or at a slightly older one.
     """
@@ -91,6 +92,6 @@ class PassOptions(NamedTuple):
     call_oracle: bool
     min_gain: float = 0.0
     tau: float = 0.0
-    frank_wolfe: bool = False
+    frank_wolfe: bool | None = None
     keep_zeros: bool = False
     decoded: bool = False

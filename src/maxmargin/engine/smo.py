@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba.extending import register_jitable
+from numba.core import types
+from numba.extending import overload, register_jitable
 
 from .arrays import CHANGED, EMPTY
 from .keep import leaf
@@ -23,10 +24,7 @@ def ascend_block(alpha, kept, known, i, m, block, C, options, width, w, visits):
     set_gram(kept, known, i, m, block, K, nnz, scale, width)
     for r in range(m):
         steps[r] = 0.0
-    if options.frank_wolfe:
-        frank_wolfe(alpha, F, K, steps, m, C)
-    else:
-        smo(alpha, F, K, steps, m, C, INNER * options.tau)
+    move_duals(options.frank_wolfe, alpha, F, K, steps, m, C, INNER * options.tau)
     visits.total[CHANGED] += 1
     lag, past = visits.lag, visits.clock[1]
     for r in range(1, m):
@@ -38,8 +36,17 @@ def ascend_block(alpha, kept, known, i, m, block, C, options, width, w, visits):
                 sparse_axpy(step * past, idx, val, nnz[r], lag)
 
 
-@register_jitable
-def smo(alpha, F, K, steps, m, C, tau):
+def move_duals(whole, alpha, F, K, steps, m, C, tau):
+    """By one of the two methods below."""
+    return (frank_wolfe if whole else smo)(whole, alpha, F, K, steps, m, C, tau)
+
+
+@overload(move_duals)
+def _overload_move_duals(whole, alpha, F, K, steps, m, C, tau):
+    return smo if isinstance(whole, types.NoneType) else frank_wolfe
+
+
+def smo(whole, alpha, F, K, steps, m, C, tau):
     """Algorithm 2: the most violating pair, until its violation is small."""
     for _ in range(100):
         p, q = 0, -1
@@ -63,8 +70,7 @@ def smo(alpha, F, K, steps, m, C, tau):
             F[r] -= C * step * (K_p[r] - K_q[r])
 
 
-@register_jitable
-def frank_wolfe(alpha, F, K, steps, m, C):
+def frank_wolfe(whole, alpha, F, K, steps, m, C, tau):
     """alpha_i moves towards the best output by an exact line search (Lacoste-Julien et al.).
 
     A gap that is not positive is rounding: alpha_i is the best already, and the quotient of two

@@ -21,9 +21,9 @@ def warm_up(loops: Loops, arrays: ShardArrays, mode: int, names: tuple[str, ...]
     start = time.perf_counter()
     for number, name in enumerate(names, 1):
         with piece(number, len(names)):
-            getattr(loops, name)(*_nothing_to_do(name, arrays, mode))
-    if "ascend" in names and not loops.compiled:
-        _warm_up_block(arrays)
+            getattr(loops, name.split()[0])(*_nothing_to_do(name, arrays, mode))
+        if name.startswith("ascend") and not loops.compiled:
+            _warm_up_block(arrays, _rule(name))
     if "collect" in names:
         go_towards(np.zeros(1), np.zeros(1), 0.0, np.zeros(1))
         warm_up_planes()
@@ -50,28 +50,20 @@ def _nothing_to_do(name: str, arrays: ShardArrays, mode: int) -> tuple[Any, ...]
         "collect": (pack, w, mode, nobody, labels, w, value, scratch),
         "recall": (pack, w, mode, nobody, cache, 0, labels, value, scratch, work),
         "remember": (pack, nobody, labels, value, value, cache, 0),
-        "ascend": (
-            pack,
-            w,
-            1.0,
-            mode,
-            nobody,
-            duals,
-            PassOptions(True),
-            labels,
-            visits,
-            block,
-            work,
-        ),
+        "ascend": (pack, w, 1.0, mode, nobody, duals, _rule(name), labels, visits, block, work),
         "sum": (pack, 1.0, mode, nobody, duals, w, scratch),
-    }[name]
+    }[name.split()[0]]
 
 
-def _warm_up_block(arrays: ShardArrays) -> None:
+def _rule(name: str) -> PassOptions:
+    """The kind of rule for which "ascend", or "ascend whole", is compiled."""
+    return PassOptions(True, frank_wolfe=True if name == "ascend whole" else None)
+
+
+def _warm_up_block(arrays: ShardArrays, options: PassOptions) -> None:
     """Compile the part of dual ascent that problems in plain Python share."""
     duals, block, visits = arrays.new_duals(1), arrays.new_block(1), arrays.new_visits(0)
     ascend_block(
-        duals.alpha[0], duals.gram, duals.known, 0, 1, block, 1.0, PassOptions(True),
-        arrays.pack.width,
+        duals.alpha[0], duals.gram, duals.known, 0, 1, block, 1.0, options, arrays.pack.width,
         np.zeros(1), visits,
     )  # fmt: skip

@@ -51,6 +51,10 @@ class BCFW(DualSolver):
         if self.sampling not in ("permutation", "gap"):
             raise DataError(f"sampling is 'permutation' or 'gap', got {self.sampling!r}")
 
+    def loops(self, task: Task) -> tuple[str, ...]:
+        """The loops it calls."""
+        return ("ascend whole", "sum")
+
     def init(self, task: Task) -> WorkingSets:
         """alpha is 1 at the truth, w = 0."""
         return sets.begin(task, power=1.0 if self.average else None)

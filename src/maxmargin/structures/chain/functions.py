@@ -192,16 +192,16 @@ def delta(data, i, y, z, idx, val):
 def margin(data, i, y, z, work):
     """<w, phi(x, y) - phi(x, z)> from the transition and token scores that decode has computed."""
     K, L = np.int64(data.cost.shape[0]), len(y)
-    T, s = work, work[K * K + 2 * K :]
-    total = 0.0
-    for t in range(L):
-        total += s[t * K + y[t]] - s[t * K + z[t]]
-        if t > 0:
-            total += T[y[t - 1] * K + y[t]] - T[z[t - 1] * K + z[t]]
-    if L > 0:
-        first, last = T[K * K :], T[K * K + K :]
-        total += first[y[0]] - first[z[0]] + last[y[L - 1]] - last[z[L - 1]]
-    return total
+    if L == 0:
+        return 0.0
+    n, a, b = K * K, y[0], z[0]
+    T, s = work, work[n + 2 * K :]
+    total = T[n + a] - T[n + b] + s[a] - s[b]
+    for t in range(1, L):
+        c, d = y[t], z[t]
+        total += s[t * K + c] - s[t * K + d] + T[a * K + c] - T[b * K + d]
+        a, b = c, d
+    return total + T[n + K + a] - T[n + K + b]
 
 
 @njit(nogil=True)
