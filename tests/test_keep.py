@@ -281,3 +281,17 @@ def test_types_name_the_fields():
     one, two = namedtuple("Data", "a b"), namedtuple("Data", "b a")
     assert str(typeof(one(1, 2))) == str(typeof(two(1, 2)))
     assert describe_type(typeof(one(1, 2))) != describe_type(typeof(two(1, 2)))
+
+
+def test_the_command_fills_the_folder(workshop):
+    """What it compiles is what a training needs; mistakes in a name are answered."""
+    command = ("-m", "maxmargin", "compile", "binary")
+    process = workshop.start(*command)
+    _, messages = process.communicate()
+    assert process.returncode == 0, messages
+    again = workshop.start(*command)
+    out, messages = again.communicate()
+    assert (out.strip(), messages) == ("binary: compiled", "")
+    wrong = workshop.start("-m", "maxmargin", "compile", "binry")
+    assert "structures are binary, multiclass, chain, cfg" in wrong.communicate()[1]
+    assert wrong.returncode == 1

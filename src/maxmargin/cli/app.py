@@ -66,6 +66,19 @@ def demo(
     run(out, report)
 
 
+@app.command("compile")
+def compile_ahead(
+    structures: Annotated[
+        list[str] | None,
+        typer.Argument(help="Names of structures, such as chain; all by default."),
+    ] = None,
+) -> None:
+    """Compile ahead of time what training and prediction call: for container images."""
+    from .compile import compile_structures
+
+    compile_structures(structures or [])
+
+
 app.add_typer(train.make_app(), name="train")
 
 
