@@ -122,7 +122,7 @@ class CompiledProblem:
         """Arrays for the loops; without ``Y`` the examples can only be predicted."""
         raise NotImplementedError
 
-    def kernels_for(self, mode: int) -> Functions:
+    def functions_for(self, mode: int) -> Functions:
         """The kernels for one mode: a ``decode`` that knows this mode only compiles faster."""
         return self.functions
 

@@ -1,4 +1,4 @@
-"""From the kernels of a problem to the loops a solver calls, compiled where the kernels are.
+"""From the functions of a problem to the passes a solver calls, compiled where the functions are.
 
 ==================================== =========================================================
 numba functions                      compiled with the loops into one, kept on disk (``keep.py``)
@@ -34,7 +34,7 @@ class Loops(NamedTuple):
 
 @lru_cache(maxsize=64)
 def bind(functions: Functions, name: str = "functions") -> Loops:
-    """The fastest loops there are for these kernels of the problem ``name``."""
+    """The fastest loops there are for these functions of the problem ``name``."""
     from numba.core.dispatcher import Dispatcher
 
     given = [f for f in vars(functions).values() if f is not None]
@@ -44,7 +44,7 @@ def bind(functions: Functions, name: str = "functions") -> Loops:
 
 
 def interpret(functions: Functions) -> Loops:
-    """The loops as plain Python, also for kernels that numba has compiled."""
+    """The loops as plain Python, also for functions that numba has compiled."""
     decode, loss, delta = (plain(f) for f in (functions.decode, functions.loss, functions.delta))
     score, margin_of = _margin_of(functions, plain)
     return Loops(
@@ -59,15 +59,14 @@ def interpret(functions: Functions) -> Loops:
 
 
 def compile_loops(functions: Functions, name: str) -> Loops:
-    """The loops with numba kernels: each is compiled when it is first called."""
+    """The loops with numba functions: each is compiled when it is first called."""
     from .ascent import ascend_examples
     from .keep import keep
     from .passes import decode_examples
 
-    rest = replace(
-        functions, decode=functions.loss
-    )  # not called: kernels may share all but the oracle
-    collect, recall, remember, sum, see = _without_oracle(rest, name)
+    # The oracle is not called there, and functions may share everything else.
+    rest = replace(functions, decode=functions.loss)
+    collect, recall, remember, sum, margin_of = _without_oracle(rest, name)
     decode_one, loss, delta = map(part, (functions.decode, functions.loss, functions.delta))
 
     def decode(pack, w, mode, order, labels, work):
@@ -111,7 +110,7 @@ def _without_oracle(functions: Functions, name: str) -> tuple[Any, ...]:
         return sum_duals(delta, pack, C, mode, order, duals, w, scratch)
 
     bound = (collect, recall, remember, sum)
-    return (*(keep(f, f"{name}: {f.__name__}") for f in bound), see)
+    return (*(keep(f, f"{name}: {f.__name__}") for f in bound), margin_of)
 
 
 def _margin_of(functions: Functions, use: Callable[[Any], Any]) -> tuple[Any, Any]:

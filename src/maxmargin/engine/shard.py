@@ -79,7 +79,7 @@ class Shard(ShardArrays):
         """The loops that call the oracle of one mode."""
         if self._given_loops is not None:
             return self._given_loops
-        return bind(self.problem.kernels_for(mode), type(self.problem).__name__)
+        return bind(self.problem.functions_for(mode), type(self.problem).__name__)
 
     def fingerprint(self) -> str:
         """A hash of the problem and its packed examples: other data have another one."""

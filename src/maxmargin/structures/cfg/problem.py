@@ -112,7 +112,7 @@ class CFG(CompiledProblem):
             weight=read_only(weight, np.float64), work=self._work(data),
         )  # fmt: skip
 
-    def kernels_for(self, mode: int) -> Functions:
+    def functions_for(self, mode: int) -> Functions:
         """Without looking for a second tree, where the true one may be the answer."""
         simple = mode == PREDICT or self.loss == "bracket"
         return BRACKET_KERNELS if simple and self.functions is FUNCTIONS else self.functions

@@ -79,7 +79,7 @@ class Chain(CompiledProblem):
         self.allowed = np.ones((n_classes + 2, n_classes), bool) if allowed is None else allowed
         self.ends = bool(ends)
 
-    def kernels_for(self, mode: int) -> Functions:
+    def functions_for(self, mode: int) -> Functions:
         """Without counting errors, where the loss is a sum over the tokens."""
         simple = mode == PREDICT or (mode == MARGIN and self.kind == HAMMING)
         return self.sums if simple else self.functions
