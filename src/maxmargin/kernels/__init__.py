@@ -1,4 +1,4 @@
-"""Functions: their values in blocks, basis functions, and models over support vectors."""
+"""Kernel methods: blocks of kernel values, basis functions and models of support vectors."""
 
 from .basis import Basis
 from .functions import Kernel, make_kernel

@@ -1,4 +1,4 @@
-"""How many basis functions: as many as the gap asks for that they leave."""
+"""Choose the number of basis functions from the duality gap they leave."""
 
 from __future__ import annotations
 
@@ -17,29 +17,30 @@ from .rows import KernelRows
 from .scores import matrix_of
 from .task import Training, fit_features
 
-#: The number is found on so many rows at most.
+#: The number is chosen on a sample of at most this many rows.
 SAMPLE_ROWS = 8000
 
-#: The first number that is tried, and the last.
+#: The smallest and the largest number that is tried.
 FIRST, LAST = 64, 4096
 
-#: From so many functions on the next number is guessed, for training takes long. Of fewer the dual
-#: point is too far from the last one: on Checkers that of 64 asks for twice too many.
+#: From this many functions on, the number needed is estimated from the dual point found, because
+#: training again takes long. With fewer functions the dual point is too far from the final one: on
+#: Checkers the estimate made at 64 functions is twice too large.
 GUESS = 512
 
-#: Iterations of a training run on the sample, at the most.
+#: Maximum number of iterations of a training run on the sample.
 MAX_ITER = 1000
 
-#: The subspace may leave a gap of so many ``tol``: it bounds the error of the objective, which was
-#: a fifth of it on Adult and a half on Checkers.
+#: The subspace may leave a gap of this many times ``tol``. The gap bounds the error of the
+#: objective, which was a fifth of the gap on Adult and half of it on Checkers.
 PART = 2.0
 
 
 def find_basis(training: Training, basis: Basis) -> tuple[FeatureMap, float]:
-    """The first of 64, 128, 256, ... functions that leave little gap, as far as one can guess.
+    """Try 64, 128, 256, ... basis functions until the estimated gap is small.
 
-    Also the seconds that compiling took. The gap is measured on a sample of the examples, whose C
-    is raised such that C n stays; the functions are rows of that sample.
+    The gap is measured on a sample of the examples, with C raised so that C n stays the same. The
+    basis functions are rows of that sample. Also returns the time of compiling, in seconds.
     """
     most = max(1, min(LAST, basis.max_bytes // (4 * len(training.rows))))
     part, index = sample(training)
@@ -75,17 +76,20 @@ def _warn(k: int, most: int, gap: float) -> None:
 
 
 def _last(k: int, most: int, features: FeatureMap, basis: Basis) -> bool:
-    """Whether there cannot be more; among random rows some may be equal, which tells nothing."""
+    """Whether no more functions are possible.
+
+    With random rows a small rank does not show this, because some of the rows may be equal.
+    """
     return k >= most or (len(features) < k and basis.choice == "cholesky")
 
 
 def _next(
     part: Training, k: int, most: int, basis: Basis, point: DualPoint, allowed: float
 ) -> tuple[int, FeatureMap, float]:
-    """As many functions as w(alpha) of fewer asks for, a guess without training again.
+    """Estimate the number of functions needed from w(alpha), without training again.
 
-    At least twice as many, and no more than these where training is fast. Also the gap that
-    w(alpha) would leave, if it was computed.
+    The result is at least twice the current number, and exactly twice while training is fast.
+    Also returns the gap that w(alpha) would leave, if it was computed.
     """
     used = np.flatnonzero(point.coef.any(axis=1))
     rows, there = part.rows.take(used), point._replace(coef=point.coef[used])
@@ -111,7 +115,7 @@ def _seed(part: Training) -> np.random.RandomState:
 
 
 def sample(training: Training) -> tuple[Training, np.ndarray]:
-    """Some of the examples, with C raised so that C n stays; and which rows theirs are."""
+    """A sample of the examples, with C raised so that C n stays the same, and their rows."""
     X, n = training.X, len(training.Y)
     rows = np.diff(X.offsets) if isinstance(X, Sequences) else np.ones(n, int)
     options = dict(training.options)

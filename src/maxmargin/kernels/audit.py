@@ -1,11 +1,11 @@
 """Certificates in the whole space of a kernel, on request.
 
-A primal value needs the scores of all rows. A dual value needs dual variables: those of the
-problem in a subspace of basis functions are feasible in the whole space too, where
+A primal value needs the scores of all rows. A dual value needs dual variables. Those of the
+problem in a subspace of basis functions are also feasible in the whole space, where
 
     D(alpha) = C sum_ir weight_i alpha_ir loss_ir - 1/2 |w(alpha)|^2
 
-has the same first part, and a second one that is larger by what the subspace leaves out of w.
+has the same first term; the second term also counts the part of w outside of the subspace.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .scores import ScoreShard
 
 
 class DualPoint(NamedTuple):
-    """``coef`` (rows, labels) and ``rest`` of w(alpha), and ``loss = sum weight alpha loss``."""
+    """w(alpha) as ``coef`` (rows, labels) and ``rest``; ``loss`` is sum weight alpha loss."""
 
     coef: np.ndarray
     rest: np.ndarray
@@ -29,7 +29,7 @@ class DualPoint(NamedTuple):
 
 
 def dual_point(shard: ScoreShard, duals: Duals, C: float, mode: int) -> DualPoint:
-    """w(alpha) by the coefficients of rows."""
+    """w(alpha) as coefficients of the rows."""
     w = np.zeros(shard.pack.dim)
     shard.sum_duals(C, mode, duals, w)
     loss = float(shard.pack.weight @ (duals.alpha * duals.loss).sum(axis=1))
@@ -37,7 +37,7 @@ def dual_point(shard: ScoreShard, duals: Duals, C: float, mode: int) -> DualPoin
 
 
 def exact_dual(rows: KernelRows, point: DualPoint, C: float, n_jobs: int = 1) -> float:
-    """D(alpha) in the whole space: all pairs of support vectors."""
+    """D(alpha) in the whole space, computed from all pairs of support vectors."""
     used = np.flatnonzero(point.coef.any(axis=1))
     part, coef = rows.take(used), point.coef[used]
     square = float((part.product(part, coef, n_jobs) * coef).sum())
@@ -45,7 +45,7 @@ def exact_dual(rows: KernelRows, point: DualPoint, C: float, n_jobs: int = 1) ->
 
 
 def exact_primal(shard: ScoreShard, model: KernelModel, C: float, mode: int) -> float:
-    """P(w) by a pass of the oracle over the scores of all rows."""
+    """P(w) from one pass of the oracle over the scores of all rows."""
     w = np.zeros(shard.pack.dim)
     shard.table(w)[model.support] = model.coef
     w[shard.emissions :] = model.rest
@@ -63,9 +63,9 @@ def left_out(
     random: np.random.RandomState,
     sample: int = 512,
 ) -> float:
-    """About 1/2 |w(alpha) outside of the subspace|^2, the gap that the subspace leaves.
+    """Estimate 1/2 |w(alpha) outside of the subspace|^2, the gap that the subspace leaves.
 
-    ``a' (K - Z Z') a`` from some of its rows, drawn from the support vectors.
+    Estimates ``a' (K - Z Z') a`` from a random sample of the support vectors' rows.
     """
     used = np.flatnonzero(point.coef.any(axis=1))
     if len(used) == 0:

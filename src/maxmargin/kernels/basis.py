@@ -1,8 +1,8 @@
-"""k basis functions: an explicit feature map onto the subspace that they span.
+"""An explicit feature map onto the subspace that k basis functions span.
 
-Paper 000, section 3.3: with the Cholesky factor L of the kernel matrix of the basis, the features
-``z(x) = L^-1 K(basis, x)`` turn OP8 and OP9 into linear problems. Every solver and every structure
-then works as it is, and what it certifies holds for all w in the subspace.
+Joachims et al. (2009), section 3.3: with the Cholesky factor L of the kernel matrix of the basis,
+the features ``z(x) = L^-1 K(basis, x)`` turn OP8 and OP9 into linear problems. Every solver and
+every structure then works unchanged, and its certificate holds for all w in the subspace.
 """
 
 from __future__ import annotations
@@ -18,21 +18,22 @@ from scipy.linalg.lapack import dpstrf, dtrtri
 from ..errors import DataError
 from .rows import TILE, KernelRows, in_batches
 
-#: A basis function must add so much to the span of those before it, relative to the largest.
-#: Features are stored in float32 and multiplied by at most one over the root of this.
+#: The smallest squared distance of a basis function from the span of those before it, relative to
+#: the largest. Features are stored in float32, and the map multiplies their errors by at most one
+#: over the square root of this.
 LEAST = 1e-7
 
-#: Where each function adds at least so much, features are computed in float32, three times faster:
-#: its errors are multiplied by at most one over the root of this.
+#: If each function adds at least this much, features are computed in float32, which is three times
+#: faster. Its errors are multiplied by at most one over the square root of this.
 SINGLE = 1e-3
 
-#: Entries of the map that are so much smaller than the largest count for nothing in float32.
+#: Entries of the map below this fraction of the largest entry do not matter in float32.
 NOTHING = 1e-15
 
-#: As ``LEAST``, where the map is to be exact, and features are stored in float64.
+#: The same as ``LEAST`` for an exact map, whose features are stored in float64.
 EXACT = 1e-13
 
-#: The pool in which the pivots are searched has so many rows, or so many times k.
+#: Size of the pool of rows in which the pivots are searched: this many rows, or this many times k.
 POOL, POOL_FACTOR = 1000, 2
 
 
@@ -43,14 +44,14 @@ class Basis:
     Parameters
     ----------
     k : int or "auto"
-        How many; "auto" makes it so large that the gap which the subspace leaves to the whole space
-        of the kernel is about twice ``tol`` at the most.
+        Number of basis functions. "auto" chooses the number such that the gap between the subspace
+        and the whole space of the kernel is at most about twice ``tol``.
     choice : {"cholesky", "random"}
-        The pivots of an incomplete Cholesky factorisation, each the row that those before it
-        explain least, among a random pool of rows; or rows at random.
+        "cholesky": the pivots of an incomplete Cholesky factorisation of a random pool of rows;
+        each pivot is the row farthest from the span of those before it. "random": random rows.
     max_bytes : int
-        Memory for the features of all rows, in float32; "auto" keeps below it, and more is
-        refused.
+        Maximum memory in bytes for the features of all rows in float32. "auto" stays below it; a
+        larger ``k`` is an error.
     """
 
     k: int | str = "auto"
@@ -67,17 +68,17 @@ class Basis:
 
 
 def as_basis(n_basis: Any) -> Basis:
-    """The basis of a parameter: a number, "auto" or a Basis."""
+    """The Basis for the parameter ``n_basis``, which is a number, "auto" or a Basis."""
     return n_basis if isinstance(n_basis, Basis) else Basis(n_basis)
 
 
 class FeatureMap:
-    """z(x) = L^-1 K(basis, x).
+    """The feature map z(x) = L^-1 K(basis, x).
 
     Attributes
     ----------
     pivots : int array (k,)
-        Which rows the basis functions are.
+        Numbers of the rows that are the basis functions.
     basis : KernelRows
     upper : array (k, k)
         Upper triangular, L^-T: ``z(X) = K(X, basis) @ upper``.
@@ -102,7 +103,7 @@ class FeatureMap:
         kind, multiply = (np.float32, blas.strmm) if single else (np.float64, blas.dtrmm)
         rows, basis = rows.in_type(kind), self.basis.in_type(kind)
         upper = np.asfortranarray(self.upper, kind)
-        if single:  # numbers that underflow are slow, and there may be many
+        if single:  # subnormal numbers are slow, and there may be many
             size = np.abs(upper)
             upper[size < NOTHING * size.max(initial=0.0)] = 0.0
         rows.prepare()
@@ -110,14 +111,14 @@ class FeatureMap:
 
         def work(lo: int, hi: int) -> None:
             values = rows.take(np.arange(lo, hi)).block(basis)
-            # out = values @ upper; by columns that is upper' @ values'.
+            # out = values @ upper; in column-major order this is upper' @ values'.
             out[lo:hi] = multiply(1.0, upper, values.T, trans_a=1, overwrite_b=True).T
 
         in_batches(work, len(rows), max(64, TILE // max(k, 1)), n_jobs)
         return out
 
     def of_rows(self, rows: KernelRows, index: np.ndarray) -> FeatureMap:
-        """The same map, where the rows it was made from are the rows ``index`` of others."""
+        """The same map, with its rows renumbered: row i becomes row ``index[i]``."""
         found = copy.copy(self)
         found.pivots = index[self.pivots]
         found.basis = rows.take(found.pivots)
@@ -125,17 +126,17 @@ class FeatureMap:
         return found
 
     def coefficients(self, weights: np.ndarray) -> np.ndarray:
-        """Weights (k, m) of the features as coefficients (k, m) of the basis functions."""
+        """Turn weights (k, m) of the features into coefficients (k, m) of the basis functions."""
         return self.upper @ weights
 
 
 def choose_basis(
     rows: KernelRows, k: int, choice: str, random: np.random.RandomState, least: float = LEAST
 ) -> FeatureMap:
-    """The map of at most k basis functions; fewer where more would add nothing.
+    """The map of at most k basis functions; fewer if more would not extend the subspace.
 
-    "cholesky" searches its pivots among a pool: all rows where these are few. A smaller k with the
-    same ``random`` gives the first functions of a larger one, if the pool is the same.
+    "cholesky" searches its pivots in a random pool of rows, or in all rows if there are few. With
+    the same ``random`` and the same pool, a smaller k gives the first functions of a larger one.
     """
     n = len(rows)
     k = min(k, n)
@@ -150,7 +151,7 @@ def choose_basis(
 
 
 def exact_map(rows: KernelRows) -> tuple[FeatureMap, np.ndarray]:
-    """The map of all rows, up to rounding, and their features (n, rank) in float64."""
+    """The map onto the span of all rows, up to rounding, and the features (n, rank) in float64."""
     rows.prepare()
     factor, order, rank = pivoted_cholesky(square_block(rows), EXACT)
     lower = np.tril(factor[:, :rank])
@@ -160,7 +161,7 @@ def exact_map(rows: KernelRows) -> tuple[FeatureMap, np.ndarray]:
 
 
 def square_block(rows: KernelRows) -> np.ndarray:
-    """K of rows with themselves."""
+    """The kernel matrix of the rows."""
     out = np.empty((len(rows), len(rows)))
 
     def work(lo: int, hi: int) -> None:
@@ -173,11 +174,13 @@ def square_block(rows: KernelRows) -> np.ndarray:
 def pivoted_cholesky(gram: np.ndarray, least: float) -> tuple[np.ndarray, np.ndarray, int]:
     """``(L, order, rank)`` with ``gram[order][:, order] = L L'``, greedily chosen pivots first.
 
-    The first ``rank`` columns explain all up to ``least`` times the largest of the diagonal; what
-    is above the diagonal of L, and in its other columns, has no meaning.
+    The first ``rank`` columns leave an error of at most ``least`` times the largest diagonal entry.
+    Entries of L above the diagonal and in the other columns are undefined.
     """
     largest = float(np.einsum("ii->i", gram).max(initial=0.0))
     if largest <= 0:
-        raise DataError("the kernel of no row with itself is positive: nothing can be learnt")
+        raise DataError(
+            "K(x, x) is not positive for any row x: check the kernel and its parameters"
+        )
     factor, order, rank, _ = dpstrf(gram, tol=least * largest, lower=1)
     return factor, (order - 1).astype(np.int64), int(rank)

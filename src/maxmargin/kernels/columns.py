@@ -1,4 +1,4 @@
-"""Columns of the kernel matrix, kept in a byte budget: cuts ask for the same ones again."""
+"""A cache of columns of the kernel matrix: successive cuts use the same columns."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import numpy as np
 
 from .rows import TILE, KernelRows, in_batches
 
-#: So many columns are copied together before they are multiplied.
+#: Number of columns that are copied into one block before they are multiplied.
 TOGETHER = 32
 
 
 class Columns:
-    """K(all rows, j) for the rows j that were asked for last.
+    """Cache of the columns K(all rows, j) that were used most recently.
 
     Parameters
     ----------
     rows : KernelRows
     max_bytes : int
-        Memory for the columns, which are float32.
+        Maximum memory in bytes for the columns, which are float32.
     """
 
     def __init__(self, rows: KernelRows, max_bytes: int):
@@ -32,7 +32,7 @@ class Columns:
         self.now = 0
 
     def product(self, wanted: np.ndarray, coef: np.ndarray, n_jobs: int = 1) -> np.ndarray:
-        """``K(all rows, wanted) @ coef``, an array (n, m)."""
+        """``K(all rows, wanted) @ coef``, an array of shape (n, m)."""
         self.now += 1
         here = self.place[wanted] >= 0
         self.used[self.place[wanted[here]]] = self.now
@@ -50,7 +50,7 @@ class Columns:
         return out
 
     def _fetch(self, wanted: np.ndarray, n_jobs: int) -> None:
-        """Compute columns into the places that were used least recently, as far as these go."""
+        """Compute columns and store them in place of the least recently used ones, if they fit."""
         oldest = np.argsort(self.used, kind="stable")[: len(wanted)]
         slots = oldest[self.used[oldest] < self.now]
         wanted = wanted[: len(slots)]

@@ -1,4 +1,4 @@
-"""What the estimators do when they have a kernel."""
+"""Fitting and prediction of the estimators with a kernel."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from .functions import make_kernel
 from .model import KernelModel
 from .scores import identity_of, matrix_of
 
-#: Fitted attributes that belong to a kernel, and those that it replaces.
+#: Fitted attributes of a model with a kernel, and the attributes of linear models they replace.
 FITTED = ("kernel_", "support_", "support_vectors_", "dual_coef_")
 
 
 def fit_kernel(estimator: Any, problem: Any, X: Any, Y: Any, weight: Any) -> Any:
-    """Train an estimator that has a kernel; returns it."""
+    """Fit an estimator with a kernel; returns the estimator."""
     matrix = matrix_of(X)
     kernel = make_kernel(
         estimator.kernel, matrix, estimator.gamma, estimator.degree, estimator.coef0
     )
     if kernel.name == "precomputed" and hasattr(matrix, "toarray"):
-        raise DataError("a precomputed kernel is a dense array: use X.toarray()")
+        raise DataError("a precomputed kernel must be a dense array: use X.toarray()")
     if getattr(estimator, "backend", None) is not None:
         raise DataError("backend= is for training without a kernel: leave one of them out")
     result = train_kernel(
@@ -41,13 +41,13 @@ def fit_kernel(estimator: Any, problem: Any, X: Any, Y: Any, weight: Any) -> Any
 
 
 def forget_kernel(estimator: Any) -> None:
-    """Before a fit without a kernel."""
+    """Remove the attributes of an earlier fit with a kernel."""
     for name in FITTED:
         vars(estimator).pop(name, None)
 
 
 def set_model(estimator: Any, model: KernelModel) -> None:
-    """Give an estimator its fitted attributes."""
+    """Set the fitted attributes of an estimator."""
     estimator.kernel_ = model.kernel
     estimator.support_ = model.support
     estimator.support_vectors_ = model.vectors
@@ -80,12 +80,12 @@ def get_model(estimator: Any) -> KernelModel:
 
 
 def kernel_scores(estimator: Any, X: Any) -> np.ndarray:
-    """Scores (n, rows of dual_coef_) of the rows of X."""
+    """Scores of the rows of X, of shape (n, rows of dual_coef_)."""
     return get_model(estimator).scores(X, n_threads(estimator.n_jobs))
 
 
 def scored_sequences(estimator: Any, tokens: Sequences) -> tuple[Sequences, np.ndarray]:
-    """Unit vectors as tokens, and as their weights the scores."""
+    """Unit vectors as tokens, with the scores as their weights."""
     model = get_model(estimator)
     scores = model.scores(tokens.matrix, n_threads(estimator.n_jobs))
     return identity_of(tokens), np.concatenate([scores.ravel(), model.rest])

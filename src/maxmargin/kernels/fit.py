@@ -26,22 +26,23 @@ from .rows import KernelRows
 from .scores import matrix_of
 from .task import Training, duals_of, fit_features
 
-#: Up to so many rows "auto" takes the whole kernel matrix.
+#: "auto" uses the whole kernel matrix up to this many rows.
 EXACT_ROWS = 1500
 
-#: More rows are refused: their kernel matrix and its factor would take more than 3 GB.
+#: Largest exact problem: with more rows the kernel matrix and its factor take more than 3 GB.
 MOST_EXACT_ROWS = 14_000
 
 
 @dataclass(repr=False)
 class KernelResult(Result):
-    """A result with the model over support vectors.
+    """A result of training with a kernel.
 
     Attributes
     ----------
     model : KernelModel
-    method : str
-        "exact", "basis" or "sampled".
+        The support vectors and their coefficients.
+    method : {"exact", "basis", "sampled"}
+        How the model was trained.
     """
 
     model: Any = None
@@ -72,11 +73,12 @@ def train_kernel(
     verbose: int = 0,
     checkpoint: Checkpoint | None = None,
 ) -> KernelResult:
-    """Minimise 1/2 |w|^2 + C sum_i weight_i H_i(w) over the w of a kernel's space.
+    """Minimise 1/2 |w|^2 + C sum_i weight_i H_i(w) over all w in the feature space of a kernel.
 
-    Parameters are those of ``train``, and ``kernel`` and ``n_basis`` (None, a number, "auto" or a
-    ``Basis``). The certificate of the result is that of the whole space if the method is exact,
-    of the subspace with basis functions, and none with sampled cuts: see ``result.audit()``.
+    The parameters are those of ``train``, plus ``kernel`` and ``n_basis`` (None, a number, "auto"
+    or a ``Basis``). The certificate of the result holds in the whole space if the method is exact,
+    and in the subspace with basis functions. Sampled cuts give no certificate: see
+    ``result.audit()``.
     """
     start = time.perf_counter()
     if rescaling not in MODES:
@@ -101,7 +103,7 @@ def train_kernel(
 
 
 def choose_method(n: int, n_basis: Any, solver: Any) -> tuple[str, Basis | None, Any]:
-    """``(method, basis, solver)`` by counts alone, so that runs repeat exactly."""
+    """``(method, basis, solver)``, chosen from sizes alone so that runs are reproducible."""
     from ..solvers import solver_names
     from ..solvers.sampled_cuts import SampledCuts
 
@@ -117,7 +119,7 @@ def choose_method(n: int, n_basis: Any, solver: Any) -> tuple[str, Basis | None,
     auto = isinstance(solver, str) and solver == "auto"
     if auto and n > EXACT_ROWS:
         basis = Basis()
-        few = n * 64 * 4 > basis.max_bytes  # not even 64 functions fit into the memory
+        few = n * 64 * 4 > basis.max_bytes  # not even 64 functions fit into memory
         return ("sampled", None, "sampled-constant") if few else ("basis", basis, solver)
     if n > MOST_EXACT_ROWS:
         raise DataError(
@@ -128,7 +130,7 @@ def choose_method(n: int, n_basis: Any, solver: Any) -> tuple[str, Basis | None,
 
 
 def check_precomputed(rows: KernelRows) -> None:
-    """A precomputed kernel has a row and a column for each training row."""
+    """Check that a precomputed kernel has one row and one column per training row."""
     if rows.kernel.name == "precomputed" and rows.X.shape[0] != rows.X.shape[1]:
         raise DataError(
             f"Precomputed matrix must be a square matrix. Input is a {rows.X.shape[0]}x"
@@ -137,7 +139,7 @@ def check_precomputed(rows: KernelRows) -> None:
 
 
 def _train_mapped(training: Training, basis: Basis | None) -> KernelResult:
-    """Train a linear model on the features of a map: exact, or of basis functions."""
+    """Train a linear model on the features of a map, exact or of basis functions."""
     compile_time = 0.0
     if basis is None:
         features, Z = exact_map(training.rows)
@@ -154,16 +156,17 @@ def _train_mapped(training: Training, basis: Basis | None) -> KernelResult:
 
     def audit() -> Audit:
         point = duals_of(training, duals, Z)
-        # w lies in the subspace, so that P there is P in the whole space.
+        # w lies in the subspace, so P in the subspace is P in the whole space.
         return Audit(primal, exact_dual(training.whole_rows(), point, training.C, training.n_jobs))
 
     return as_kernel_result(result, model, audit)
 
 
 def make_features(training: Training, basis: Basis) -> tuple[FeatureMap, np.ndarray, float]:
-    """The map of basis functions and the features of all rows, if these fit into the memory.
+    """The map of basis functions and the features of all rows, if these fit into memory.
 
-    Also the seconds of compiling, as training may find out how many functions there should be.
+    Also returns the time of compiling in seconds, because "auto" trains to choose the number of
+    functions.
     """
     n, compile_time = len(training.rows), 0.0
     if basis.k == "auto":
@@ -184,7 +187,7 @@ def make_features(training: Training, basis: Basis) -> tuple[FeatureMap, np.ndar
 def _take_apart(
     training: Training, w: np.ndarray, k: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Weights (k, labels) of the features, the intercept, and the rest."""
+    """Split w into weights (k, labels) of the features, the intercept and the other weights."""
     labels = getattr(training.problem, "n_classes", 1)
     weights, rest = w[: k * labels].reshape(k, labels), w[k * labels :]
     if training.bias:
@@ -193,7 +196,7 @@ def _take_apart(
 
 
 def _train_sampled(training: Training) -> KernelResult:
-    """Train by sampled cuts, on the coefficients of rows."""
+    """Train with sampled cuts on the coefficients of the rows."""
     shard = training.scored()
     result = train_shard(
         shard, training.C, rescaling=training.rescaling, checkpoint=training.checkpoint,
@@ -215,12 +218,13 @@ def _train_sampled(training: Training) -> KernelResult:
     return as_kernel_result(result, model, None if result.converged else audit)
 
 
-#: Basis functions whose problem gives the dual variables of an audit of sampled cuts.
+#: Number of basis functions of the problem that gives the dual variables for an audit of sampled
+#: cuts.
 AUDIT_FUNCTIONS = 1000
 
 
 def as_kernel_result(result: Result, model: KernelModel, audit: Any) -> KernelResult:
-    """The same result, whose w are the coefficients of the model."""
+    """The result with the coefficients of the model as w."""
     values: dict[str, Any] = {name: getattr(result, name) for name in Result.__dataclass_fields__}
     values["w"] = np.concatenate([model.coef.ravel(), model.rest])
     return KernelResult(**values, model=model, auditor=audit)

@@ -5,8 +5,8 @@
 "rbf"          exp(-gamma |x - z|^2)
 "poly"         (gamma <x, z> + coef0) ** degree
 "sigmoid"      tanh(gamma <x, z> + coef0), which need not be positive definite
-"precomputed"  X holds the values: X[i, j] is that of row i and training row j
-a callable     ``kernel(X, Z)``, an array with a row for each of X
+"precomputed"  X holds the values: X[i, j] is the kernel of row i and training row j
+a callable     ``kernel(X, Z)`` returns an array (rows of X, rows of Z)
 =============  ====================================================
 """
 
@@ -20,7 +20,7 @@ import numpy as np
 
 from ..errors import DataError
 
-#: The smallest exponent of the rbf kernel in float32.
+#: Smaller exponents of the rbf kernel are replaced by this one in float32.
 LOWEST = -40.0
 
 NAMES = ("linear", "rbf", "poly", "sigmoid", "precomputed")
@@ -28,16 +28,18 @@ NAMES = ("linear", "rbf", "poly", "sigmoid", "precomputed")
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel whose parameters are numbers.
+    """A kernel with its parameters.
 
     Attributes
     ----------
     name : str
         One of ``NAMES``, or "callable".
     gamma, degree, coef0 : float, int, float
+        Parameters of the formulas above.
     offset : float
-        Added to every value: with the square of a constant feature there is an intercept.
+        Added to every kernel value. The square of a constant feature gives an intercept.
     function : callable, optional
+        The function of a callable kernel.
     """
 
     name: str
@@ -48,10 +50,10 @@ class Kernel:
     function: Callable[[Any, Any], Any] | None = None
 
     def of_products(self, products: np.ndarray) -> np.ndarray:
-        """Values from inner products, in place (of rbf: from -gamma |x - z|^2)."""
+        """Turn inner products (rbf: -gamma |x - z|^2) into kernel values, in place."""
         if self.name == "rbf":
             if products.dtype == np.float32:
-                # What is below counts for nothing, and numbers that underflow are slow.
+                # Smaller values do not matter, and arithmetic with subnormal numbers is slow.
                 np.maximum(products, LOWEST, out=products)
             np.exp(products, out=products)
         elif self.name in ("poly", "sigmoid"):
@@ -67,7 +69,7 @@ class Kernel:
 
 
 def _raise(values: np.ndarray, degree: int) -> None:
-    """values **= degree by products, in place: np.power is twenty times slower."""
+    """values **= degree in place, by multiplications: np.power is twenty times slower."""
     base = values.copy() if degree > 1 else values
     for bit in bin(degree)[3:]:
         np.multiply(values, values, out=values)
@@ -76,12 +78,12 @@ def _raise(values: np.ndarray, degree: int) -> None:
 
 
 def is_linear(kernel: Any) -> bool:
-    """Whether there is no kernel but the inner product of features."""
+    """Whether the kernel is the inner product of the features, or None."""
     return kernel is None or (isinstance(kernel, str) and kernel == "linear")
 
 
 def check_kernel(kernel: Any, gamma: Any, degree: Any, coef0: Any) -> None:
-    """Refuse wrong parameters; the data are not needed."""
+    """Check the parameters of a kernel, without the data."""
     if not callable(kernel) and kernel not in NAMES and kernel is not None:
         raise DataError(f"kernel is a callable or one of {', '.join(NAMES)}; got {kernel!r}")
     named = isinstance(gamma, str) and gamma in ("scale", "auto")
@@ -96,7 +98,7 @@ def check_kernel(kernel: Any, gamma: Any, degree: Any, coef0: Any) -> None:
 def make_kernel(
     kernel: Any, X: Any, gamma: Any = "scale", degree: int = 3, coef0: float = 0.0
 ) -> Kernel:
-    """The kernel of these parameters, for training rows X (n, d), dense or sparse.
+    """Make the kernel with these parameters for training rows X (n, d), dense or sparse.
 
     ``gamma="scale"`` is 1 / (d * variance of all entries of X), "auto" is 1 / d.
     """
@@ -112,7 +114,7 @@ def make_kernel(
 
 
 def _variance(X: Any) -> float:
-    """Of all entries; the zeros of a sparse matrix count."""
+    """Variance of all entries, including the zeros of a sparse matrix."""
     if not hasattr(X, "tocsr"):
         return float(np.var(X, dtype=np.float64))
     size = X.shape[0] * X.shape[1]

@@ -1,4 +1,4 @@
-"""A model over support vectors: scores are sums of kernel values."""
+"""A model of support vectors: scores are weighted sums of kernel values."""
 
 from __future__ import annotations
 
@@ -19,17 +19,18 @@ class KernelModel:
     Attributes
     ----------
     kernel : Kernel
-        Without offset: the intercept is apart.
+        The kernel without an offset; the intercept is stored separately.
     support : int array (m,)
-        The numbers of the support vectors among the training rows.
+        Indices of the support vectors among the training rows.
     vectors : array or CSR matrix (m, d), or None
         The support vectors; None with a precomputed kernel.
     coef : array (m, labels)
+        Coefficients of the support vectors.
     intercept : array (labels,)
     rest : array
-        Weights that are not of rows: those of transitions.
+        Weights that do not belong to rows, such as those of transitions.
     n_columns : int
-        Columns of X.
+        Number of columns of X.
     """
 
     kernel: Kernel
@@ -41,7 +42,7 @@ class KernelModel:
     n_columns: int
 
     def scores(self, X: Any, n_jobs: int = 1) -> np.ndarray:
-        """Scores (n, labels) of the rows of X, in batches."""
+        """Scores (n, labels) of the rows of X, computed in batches."""
         if X.shape[1] != self.n_columns:
             raise DataError(
                 f"X has {X.shape[1]} features, but the model was trained with {self.n_columns}"
@@ -58,7 +59,7 @@ class KernelModel:
         intercept: np.ndarray,
         rest: np.ndarray,
     ) -> KernelModel:
-        """The model of coefficients (m, labels) of some training rows; zeros are left out."""
+        """The model with coefficients (m, labels) of some training rows, without zero rows."""
         used = np.flatnonzero(coef.any(axis=1))
         support, coef = support[used], np.ascontiguousarray(coef[used])
         kernel = rows.kernel

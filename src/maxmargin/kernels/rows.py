@@ -1,7 +1,7 @@
-"""Rows of data, as a kernel sees them: blocks of its values by BLAS, in batches.
+"""Blocks of kernel values of rows of data, computed by BLAS in batches.
 
-A matrix product gives the inner products (or, of rbf, the squared distances at once), and one more
-pass over the block the values: in float64, or three times faster in float32.
+A matrix product gives the inner products (the squared distances for rbf), and one more pass over
+the block turns them into kernel values, in float64 or three times faster in float32.
 """
 
 from __future__ import annotations
@@ -16,28 +16,28 @@ import numpy as np
 from ..errors import DataError
 from .functions import Kernel
 
-#: Values of a block that is computed at once: what stays in the processor's caches.
+#: Number of values in a block, which should fit into the processor's cache.
 TILE = 1 << 18
 
-#: Sparse rows with so many entries, zeros included, are treated as dense (256 MB).
+#: Sparse rows with at most this many entries, zeros included, are treated as dense (256 MB).
 DENSE_SIZE = 1 << 25
 
-#: Of a batch of sparse rows, if this part of its entries is not zero.
+#: A batch of sparse rows is also made dense if more than this fraction of its entries is not zero.
 DENSITY = 0.02
 
 
 class KernelRows:
-    """Rows of a matrix with a kernel.
+    """The rows of a matrix together with a kernel.
 
     Parameters
     ----------
     kernel : Kernel
     X : array or CSR matrix (n, d)
-        With a precomputed kernel the values: ``X[i, j]`` of row i and training row j.
+        With a precomputed kernel, ``X[i, j]`` is the kernel value of row i and training row j.
     ids : int array (n,), optional
-        With a precomputed kernel, which training rows these are.
+        With a precomputed kernel, the indices of these rows among the training rows.
     dtype : float64 or float32
-        In which values are computed.
+        Type in which kernel values are computed.
     """
 
     def __init__(
@@ -53,14 +53,14 @@ class KernelRows:
         return self.X.shape[0] if self.X is not None else len(self._known_ids())
 
     def identity(self) -> list[Any]:
-        """The kernel and its rows, as arrays and numbers; of a callable only the name."""
+        """The kernel and its rows as arrays and numbers; a callable is represented by its name."""
         kernel, X = self.kernel, self.X
         parts = [X.shape, X.data, X.indices, X.indptr] if hasattr(X, "tocsr") else [X]
         name = getattr(kernel.function, "__qualname__", "")
         return [kernel.name, kernel.gamma, kernel.degree, kernel.coef0, kernel.offset, name, *parts]
 
     def in_type(self, dtype: Any) -> KernelRows:
-        """The same rows, whose values are computed in another type."""
+        """The same rows with kernel values computed in another type."""
         if self.dtype == dtype:
             return self
         found = copy.copy(self)
@@ -70,7 +70,7 @@ class KernelRows:
         return found
 
     def take(self, rows: np.ndarray) -> KernelRows:
-        """Some of the rows; of a precomputed kernel only to stand on the right of a block."""
+        """Some of the rows; those of a precomputed kernel are meant as ``right`` of a block."""
         if self.kernel.name == "precomputed":
             ids = np.arange(len(self)) if self.ids is None else self.ids
             part = KernelRows(self.kernel, None, ids[rows], self.dtype)
@@ -85,7 +85,7 @@ class KernelRows:
         return part
 
     def block(self, right: KernelRows) -> np.ndarray:
-        """The values (len(self), len(right)) of all pairs."""
+        """The kernel values (len(self), len(right)) of all pairs of rows."""
         kernel = self.kernel
         if kernel.name == "precomputed":
             X, rows = self._values()
@@ -100,7 +100,7 @@ class KernelRows:
             return self._finite(kernel.of_products(products))
 
     def diagonal(self) -> np.ndarray:
-        """The value of each row with itself."""
+        """The kernel value of each row with itself, of shape (n,)."""
         kernel = self.kernel
         if kernel.name == "rbf":
             return np.full(len(self), 1.0 + kernel.offset)
@@ -120,19 +120,19 @@ class KernelRows:
         return self._finite(values)
 
     def _finite(self, values: np.ndarray) -> np.ndarray:
-        """The values, or a DataError if a number was too large for them."""
+        """Return the values, or raise a DataError if they are not finite."""
         if not np.isfinite(values.sum()) and not np.isfinite(values).all():
             kernel = self.kernel
             raise DataError(
                 f"kernel={kernel.name!r} with gamma={kernel.gamma:g}, degree={kernel.degree} and "
                 f"coef0={kernel.coef0:g} has values beyond the range of {self.dtype} (about "
-                f"{np.finfo(self.dtype).max:.0e}) on these rows of X: scale X or take a smaller "
+                f"{np.finfo(self.dtype).max:.0e}) on these rows of X: scale X or use a smaller "
                 "gamma or degree"
             )
         return values
 
     def product(self, right: KernelRows, coef: np.ndarray, n_jobs: int = 1) -> np.ndarray:
-        """``block(right) @ coef`` without the block in memory; coef is (len(right), m)."""
+        """``block(right) @ coef`` without storing the block; coef is (len(right), m)."""
         self.prepare()
         right.prepare()
         out = np.zeros((len(self), coef.shape[1]))
@@ -150,12 +150,12 @@ class KernelRows:
         return out
 
     def prepare(self) -> None:
-        """Do once what all blocks need."""
+        """Prepare once what all blocks need."""
         if self.kernel.name != "precomputed" and self.kernel.function is None:
             self._prepared()
 
     def _prepared(self) -> Any:
-        """Rows of the type; of rbf with two more columns, ``|x|^2`` and 1, where dense."""
+        """Rows converted to ``dtype``; dense rows of rbf get the extra columns ``|x|^2`` and 1."""
         if self._ready is None:
             X = self.X
             n, d = X.shape
@@ -174,11 +174,13 @@ class KernelRows:
         return self._ready
 
     def _values(self) -> tuple[Any, Any]:
-        """Of a precomputed kernel: the matrix, and which of its rows these are."""
+        """The matrix of a precomputed kernel, and the indices of these rows in it."""
         if self.X is not None:
             return self.X, slice(None)
         if self._ready is None:
-            raise DataError("only the numbers of these rows are known: they stand on the right")
+            raise DataError(
+                "these rows have no kernel values: use them as the right side of a block"
+            )
         return self._ready
 
     def _known_ids(self) -> np.ndarray:
@@ -200,7 +202,7 @@ class KernelRows:
 
 
 def _distances(a: Any, b: Any, gamma: float) -> np.ndarray:
-    """-gamma |x - z|^2 for all pairs: |x|^2 and 1 are columns, so that it is one product."""
+    """-gamma |x - z|^2 for all pairs, as one product because |x|^2 and 1 are columns."""
     if hasattr(a, "tocsr") or hasattr(b, "tocsr"):
         return _sparse_distances(a, b, gamma)
     d = a.shape[1] - 2
@@ -221,7 +223,7 @@ def _sparse_distances(a: Any, b: Any, gamma: float) -> np.ndarray:
 
 
 def _products(a: Any, b: Any) -> np.ndarray:
-    """a @ b.T of dense or sparse rows, as a dense array."""
+    """a @ b.T for dense or sparse rows, as a dense array."""
     a, b = (
         x.toarray() if hasattr(x, "tocsr") and x.nnz > DENSITY * x.shape[0] * x.shape[1] else x
         for x in (a, b)
@@ -230,7 +232,7 @@ def _products(a: Any, b: Any) -> np.ndarray:
 
 
 def _lengths(a: Any) -> tuple[Any, np.ndarray]:
-    """Rows without the columns that were added, and |x|^2."""
+    """The rows without the extra columns, and |x|^2 of each row."""
     if hasattr(a, "multiply"):
         return a, np.asarray(a.multiply(a).sum(axis=1)).ravel()
     return a[:, :-2], a[:, -2]
@@ -241,9 +243,9 @@ def _dense(values: Any) -> Any:
 
 
 def in_batches(work: Callable[[int, int], None], n: int, size: int, n_jobs: int = 1) -> None:
-    """``work(lo, hi)`` for consecutive parts of n rows, in threads if ``n_jobs`` > 1.
+    """Call ``work(lo, hi)`` for consecutive parts of n rows, in threads if ``n_jobs`` > 1.
 
-    Matrix products and NumPy's functions let other threads run meanwhile.
+    Threads run in parallel because matrix products and NumPy functions release the GIL.
     """
     parts = [(lo, min(lo + size, n)) for lo in range(0, n, size)]
     if n_jobs > 1 and len(parts) > 1:

@@ -1,4 +1,4 @@
-"""What a model file holds of a kernel: its parameters, the support vectors, their coefficients."""
+"""The parts of a model file for a kernel: parameters, support vectors and coefficients."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from .estimators import get_model, set_model
 from .functions import NAMES, Kernel
 from .model import KernelModel
 
-#: Names of arrays; dense vectors are one array, sparse ones three.
+#: Names of arrays. Dense support vectors are stored as one array, sparse ones as three.
 COEF, REST, SUPPORT, VECTORS = "dual_coef", "rest", "support", "support_vectors"
 DATA, INDICES, INDPTR = (f"{VECTORS}.{part}" for part in ("data", "indices", "indptr"))
 
 
 class KernelParts(ModelParts):
-    """The parts of an estimator that may have a kernel: "kernel" says which, if it has one."""
+    """The parts of an estimator that may have a kernel, stored under "kernel"."""
 
     parameter_classes = (Basis,)
 
     def encode(self, estimator: Any, arrays: Arrays) -> dict[str, Any]:
-        """The kernel, its support vectors and coefficients, if there is one."""
+        """The kernel with its support vectors and coefficients, if there is one."""
         return {"kernel": encode_kernel(estimator, arrays)} if has_kernel(estimator) else {}
 
     def weights(self, meta: dict[str, Any], arrays: Arrays) -> np.ndarray:
-        """Weights of features, or coefficients of support vectors."""
+        """The weights of features, or the coefficients of support vectors."""
         return arrays[COEF] if "kernel" in meta else self.linear_weights(arrays)
 
     def linear_weights(self, arrays: Arrays) -> np.ndarray:
@@ -41,17 +41,17 @@ class KernelParts(ModelParts):
 
 
 def has_kernel(estimator: Any) -> bool:
-    """Whether a fitted estimator has support vectors in place of weights."""
+    """Whether a fitted estimator has support vectors instead of weights."""
     return hasattr(estimator, "dual_coef_")
 
 
 def encode_kernel(estimator: Any, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
-    """Put support vectors and coefficients into ``arrays``; returns the kernel by JSON types."""
+    """Put support vectors and coefficients into ``arrays``; returns the kernel as JSON types."""
     model = get_model(estimator)
     kernel = model.kernel
     if kernel.name not in NAMES:
         raise ModelFileError(
-            "the kernel is a function, and code cannot be stored: use a kernel by name, or store "
+            "the kernel is a function, and code cannot be saved: use a kernel by name, or save "
             "support_vectors_ and dual_coef_ yourself"
         )
     arrays |= {COEF: model.coef, REST: model.rest, SUPPORT: model.support}
@@ -70,14 +70,15 @@ def encode_kernel(estimator: Any, arrays: dict[str, np.ndarray]) -> dict[str, An
 def decode_kernel(
     estimator: Any, meta: dict[str, Any], arrays: Arrays, n_scores: int, n_rest: int = 0
 ) -> np.ndarray:
-    """Give an estimator its kernel model; returns w.
+    """Set the kernel model of an estimator; returns w.
 
-    Each support vector has ``n_scores`` coefficients; ``n_rest`` weights belong to no kernel.
+    Each support vector has ``n_scores`` coefficients. ``n_rest`` is the number of weights that do
+    not belong to support vectors.
 
     Raises
     ------
     ValueError, KeyError or TypeError
-        If something is missing, or does not fit together.
+        If something is missing or inconsistent.
     """
     kernel = _kernel(meta)
     coef, rest = np.asarray(arrays[COEF], np.float64), np.asarray(arrays[REST], np.float64)
@@ -98,7 +99,7 @@ def _kernel(meta: dict[str, Any]) -> Kernel:
         case {"name": str(name), "gamma": float(gamma), "degree": int(degree),
               "coef0": float(coef0)} if name in NAMES and degree >= 1:  # fmt: skip
             return Kernel(name, gamma, degree, coef0)
-    raise ValueError(f"{meta!r} describes no kernel")
+    raise ValueError(f"{meta!r} does not describe a kernel")
 
 
 def _vectors(kernel: Kernel, arrays: dict[str, np.ndarray], m: int, d: int) -> Any:
@@ -106,7 +107,7 @@ def _vectors(kernel: Kernel, arrays: dict[str, np.ndarray], m: int, d: int) -> A
     if kernel.name == "precomputed":
         at = arrays[SUPPORT]
         if len(at) and (at.min() < 0 or at.max() >= d):
-            raise ValueError("the numbers of the support vectors are wrong")
+            raise ValueError("the indices of the support vectors are out of range")
         return None
     if VECTORS in arrays:
         vectors: Any = arrays[VECTORS]
@@ -121,10 +122,10 @@ def _vectors(kernel: Kernel, arrays: dict[str, np.ndarray], m: int, d: int) -> A
 
 
 def kernel_summary(meta: dict[str, Any]) -> dict[str, Any]:
-    """What ``maxmargin info`` says of a kernel."""
+    """What ``maxmargin info`` shows about a kernel."""
     kernel, support = _kernel(meta), meta["support"]
     if not isinstance(support, int):
-        raise ValueError(f"{support!r} is no number of support vectors")
+        raise ValueError(f"{support!r} is not a number of support vectors")
     shown = {"rbf": ("gamma",), "poly": ("gamma", "degree", "coef0"), "sigmoid": ("gamma", "coef0")}
     values = ", ".join(f"{key}={getattr(kernel, key):g}" for key in shown.get(kernel.name, ()))
     return {"text": f"{kernel.name} {values}".strip(), "support": support}

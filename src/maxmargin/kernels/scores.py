@@ -1,9 +1,9 @@
-"""Problems on scores: how kernels reach every decoder without a line of its own.
+"""Problems on scores, which let kernels work with every decoder without changes to the decoder.
 
 If row j of X is the j-th unit vector, the weights of feature j ARE the scores of row j. So the
-existing kernels of a problem, packed with an identity matrix and called with scores in place of
-weights, decode from scores; and the cut that they sum up holds the coefficient of every row: a
-vector in these coordinates is ``(coefficients of rows and labels, transition weights)``.
+functions of a problem, packed with an identity matrix and called with scores instead of weights,
+decode from scores. The cut that they sum up holds the coefficient of every row: a vector in these
+coordinates is ``(coefficients of rows and labels, transition weights)``.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from ..problem import CompiledProblem, Pack
 from .columns import Columns
 from .rows import KernelRows
 
-#: With fewer features a kernel value is computed as fast as it is read from memory.
+#: With fewer features, computing a kernel value is as fast as reading it from memory.
 WIDE = 16
 
 
 def matrix_of(X: Any) -> Any:
-    """The rows that a kernel sees: those of a matrix, or all tokens of sequences."""
+    """The rows that a kernel is applied to: those of a matrix, or all tokens of sequences."""
     return X.matrix if isinstance(X, Sequences) else X
 
 
@@ -52,11 +52,11 @@ class ScoreShard(Shard):
     Attributes
     ----------
     rows : KernelRows
-        All rows: one for each example, or for each token.
+        All rows: one per example, or one per token.
     n_labels : int
-        Scores of a row: 1 for two classes, else the number of labels.
+        Number of scores per row: 1 for two classes, else the number of labels.
     emissions : int
-        How many of the coordinates are coefficients of rows; the rest are plain weights.
+        Number of coordinates that are coefficients of rows; the others are plain weights.
     """
 
     for_kernels = True
@@ -73,17 +73,17 @@ class ScoreShard(Shard):
         self.one_each = bool((np.diff(self.row_offsets) == 1).all())
 
     def compute_in(self, dtype: Any, cache_bytes: int = 0) -> None:
-        """Compute kernel values in this type; keep columns where they cost more than to read."""
+        """Set the type of kernel values; cache columns if computing them is slower than reading."""
         rows = self.rows
         if rows.dtype != dtype:
             self.rows = rows.in_type(dtype)
             self.rows.prepare()
-        dear = rows.kernel.function is not None or rows.X.shape[1] >= WIDE
-        if dear and rows.kernel.name != "precomputed" and cache_bytes >= 4 * 64 * len(rows):
+        expensive = rows.kernel.function is not None or rows.X.shape[1] >= WIDE
+        if expensive and rows.kernel.name != "precomputed" and cache_bytes >= 4 * 64 * len(rows):
             self.columns = Columns(self.rows, cache_bytes)
 
     def table(self, w: np.ndarray) -> np.ndarray:
-        """A view of the coefficients or scores in w: (rows, labels)."""
+        """A view (rows, labels) of the coefficients or scores in w."""
         return w[: self.emissions].reshape(len(self.rows), self.n_labels)
 
     def support(self, w: np.ndarray) -> np.ndarray:
@@ -98,7 +98,7 @@ class ScoreShard(Shard):
         return np.concatenate([np.arange(a, b) for a, b in zip(lo, hi, strict=True)] or [lo])
 
     def lift(self, w: np.ndarray) -> np.ndarray:
-        """From coefficients to scores: ``<lift(w), g>`` is the inner product of w and g."""
+        """Turn coefficients into scores: ``<lift(w), g>`` is the inner product of w and g."""
         out = np.zeros_like(w)
         out[self.emissions :] = w[self.emissions :]
         support = self.support(w)
@@ -116,9 +116,9 @@ class ScoreShard(Shard):
         return np.unique(where[where < self.emissions] // self.n_labels)
 
     def scores_at(self, w: Plane, at: np.ndarray, out: np.ndarray) -> Plane:
-        """Write the scores of the rows ``at`` into ``out``, which is zero; returns what it wrote.
+        """Write the scores of the rows ``at`` into ``out``, which must be zero; returns them.
 
-        The time depends on the rows of w and on ``at``, never on the number of all rows.
+        The time depends on the rows of w and on ``at``, not on the total number of rows.
         """
         where, value, K = w.where, w.value, self.n_labels
         assert where is not None
@@ -138,13 +138,13 @@ class ScoreShard(Shard):
     def sparse_cut(
         self, scored: np.ndarray, mode: int, labels: np.ndarray, order: np.ndarray, scale: float
     ) -> tuple[Plane, float, np.ndarray]:
-        """As ``collect`` of the examples of ``order``, times ``scale``, and g by its non-zeros.
+        """Like ``collect`` on the examples of ``order``, times ``scale``, with a sparse g.
 
-        Its arrays are kept: to touch a few entries of a new one takes as long as to fill it, for
-        the system hands out memory in large pages, which it fills with zeros.
+        The work arrays are reused. Touching a few entries of a new array takes as long as filling
+        it, because the system provides memory in large pages, which it fills with zeros.
         """
         g, value = self._room or (np.zeros(self.pack.dim), np.empty(self.n))
-        self._room = None  # an interruption leaves g half full
+        self._room = None  # an interruption would leave g partly filled
         loss, _ = self._collect(scored, mode, labels, order, g, value)
         K = self.n_labels
         where = (self.rows_of(order)[:, None] * K + np.arange(K)).ravel()

@@ -1,4 +1,4 @@
-"""What training with a kernel is given, and training on explicit features of it."""
+"""The arguments of training with a kernel, and training on explicit features of a kernel."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .scores import ScoreShard, score_shard, with_matrix
 
 @dataclass(frozen=True)
 class Training:
-    """All that training with a kernel is given."""
+    """All arguments of training with a kernel."""
 
     problem: CompiledProblem
     X: Any
@@ -36,7 +36,7 @@ class Training:
 
     @property
     def bias(self) -> float:
-        """The value of the constant feature, or 0."""
+        """The value of the constant feature, or 0 without one."""
         return float(getattr(self.problem, "bias", 0.0))
 
     @property
@@ -45,14 +45,14 @@ class Training:
         return MODES[self.rescaling]
 
     def whole_rows(self) -> KernelRows:
-        """The rows with the kernel of the whole space, the constant feature included."""
+        """The rows with the kernel of the whole space, including the constant feature."""
         if not self.bias:
             return self.rows
         kernel = replace(self.rows.kernel, offset=self.bias**2)
         return KernelRows(kernel, self.rows.X, self.rows.ids)
 
     def scored(self) -> ScoreShard:
-        """The examples on scores; the constant feature is a part of the kernel."""
+        """The examples on scores; the constant feature is part of the kernel."""
         problem = copy.copy(self.problem)
         if self.bias:
             problem.bias = 0.0  # type: ignore[attr-defined]
@@ -60,12 +60,12 @@ class Training:
 
 
 class FeatureShard(Shard):
-    """Examples on features of a kernel, whose last digits a checkpoint must not depend on."""
+    """Examples on features of a kernel; its fingerprint does not depend on rounding errors."""
 
     source: tuple[Training, Any]
 
     def fingerprint(self) -> str:
-        """A hash of what the features are made from."""
+        """A hash of the data and the basis that the features are computed from."""
         training, pivots = self.source
         return fingerprint(training.scored().fingerprint(), pivots)
 
@@ -75,8 +75,7 @@ def fit_features(
 ) -> tuple[Result, Any]:
     """Train on features Z; returns the result and the last state of the solver.
 
-    With a checkpoint the ``pivots``, the rows of the basis functions, tell which features these
-    are.
+    ``pivots``, the rows of the basis functions, identify the features in a checkpoint.
     """
     X = with_matrix(training.X, Z)
     pack = training.problem.pack(X, training.Y, training.weight)
@@ -95,7 +94,7 @@ def fit_features(
 
 
 def duals_of(training: Training, duals: Any, Z: np.ndarray) -> DualPoint:
-    """Dual variables: the solver's own, or if it has none those that SDM finds."""
+    """The dual variables of the solver, or those that SDM finds if the solver has none."""
     if duals is None:
         _, state = fit_features(training, Z, solver="sdm", verbose=0)
         duals = state.duals
