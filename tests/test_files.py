@@ -247,7 +247,7 @@ def test_mistakes_are_named(tmp_path):
         mm.MulticlassSVC().fit(mm.Files(tmp_path / "none-*.svm"))
     with pytest.raises(mm.DataError, match=r"none\.svm"):
         mm.MulticlassSVC().fit(mm.Files(tmp_path / "none.svm"))
-    with pytest.raises(mm.DataError, match="does not say the format"):
+    with pytest.raises(mm.DataError, match="format is not clear from the name"):
         mm.Files("data.txt")
     with pytest.raises(mm.DataError, match="format is one of"):
         mm.Files("data.txt", "csv")

@@ -1,1 +1,1 @@
-"""Where the shards are: in this process, or in the workers of a cluster."""
+"""Backends: training on shards in this process, or in the workers of a cluster."""

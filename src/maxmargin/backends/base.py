@@ -1,4 +1,4 @@
-"""What all backends share: how examples become shards, and shards a training problem."""
+"""The base class of backends: splits examples into shards, and trains and predicts on them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .worker import Source
 
 
 class Memory(NamedTuple):
-    """Examples that the driver has in memory; they travel to the worker."""
+    """Examples in the memory of the driver, which are sent to a worker."""
 
     problem: CompiledProblem
     X: Any
@@ -26,14 +26,14 @@ class Memory(NamedTuple):
     weight: np.ndarray | None
 
     def load(self, shared: Any) -> tuple[CompiledProblem, Pack]:
-        """Pack them."""
+        """Pack the examples."""
         return self.problem, self.problem.pack(self.X, self.Y, self.weight)
 
 
 class Backend:
-    """Where training happens; ``backend=`` of ``mm.train`` and of the estimators.
+    """Where training runs; the parameter ``backend`` of ``mm.train`` and of the estimators.
 
-    Subclasses write ``_pool``.
+    Subclasses implement ``_pool``.
     """
 
     def __init__(
@@ -59,14 +59,14 @@ class Backend:
         raise NotImplementedError
 
     def _size(self, pool: Pool) -> int:
-        """The number of shards where the user has not said."""
+        """The number of shards, by default 1."""
         return self.num_shards or 1
 
     @contextmanager
     def crew(
         self, problem: CompiledProblem, X: Any, Y: Any = None, weight: np.ndarray | None = None
     ) -> Iterator[Crew]:
-        """Workers that have these examples, for as long as the context lasts."""
+        """Workers that hold these examples; they are stopped at the end of the context."""
         pool = self._pool()
         try:
             K, shared = self._size(pool), None
@@ -82,7 +82,7 @@ class Backend:
     def map(
         self, function: Callable[..., Any], jobs: list[tuple[Any, ...]], shared: Any = None
     ) -> list[Any]:
-        """``function(*job)`` of every job, on the workers' machines; ``shared`` comes last."""
+        """``function(*job)`` of each job on the workers' machines; ``shared`` is added last."""
         pool = self._pool()
         try:
             common = () if shared is None else (pool.share(shared),)
@@ -100,7 +100,7 @@ class Backend:
         solver: Any,
         *settings: Any,
     ) -> Result:
-        """Train on the workers; ``settings`` are those of ``training.train_shard``."""
+        """Train on the workers; ``settings`` are passed on to ``training.train_shard``."""
         from ..solvers import get_solver
         from ..training import train_shard
         from .shared import distribute
@@ -113,7 +113,7 @@ class Backend:
         return result
 
     def predict(self, problem: CompiledProblem, X: Any, w: np.ndarray) -> list[Any]:
-        """The best output of each example, as ``problem.unpack`` gives them."""
+        """The best output of each example, in the form that ``problem.unpack`` returns."""
         outputs: list[Any] = [None] * n_examples(X)
         with self.crew(problem, X) as crew:
             parts = crew.call("predict", w=w)
@@ -125,7 +125,7 @@ class Backend:
 def split(
     problem: CompiledProblem, X: Any, Y: Any, weight: np.ndarray | None, K: int
 ) -> Sequence[Source]:
-    """Every K-th example in a shard: neighbours are often alike, and shards should be as well."""
+    """Put every K-th example into a shard, as neighbours are often similar and shards should be."""
     n = n_examples(X)
     if weight is not None and not all(weight[k::K].any() for k in range(min(K, n))):
         keep = np.flatnonzero(weight)  # a shard without any weight has no average gap
@@ -142,12 +142,12 @@ def split(
 
 
 def n_examples(X: Any) -> int:
-    """Rows of a matrix, or items of a list."""
+    """Number of examples: rows of a matrix, or items of a list."""
     return X.shape[0] if hasattr(X, "shape") else len(X)
 
 
 def _take(items: Any, which: np.ndarray) -> Any:
-    """Some of the examples."""
+    """The examples with these indices."""
     if hasattr(items, "shape") or hasattr(items, "offsets"):
         return items[which]
     return [items[i] for i in which]

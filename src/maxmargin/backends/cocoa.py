@@ -1,17 +1,17 @@
 """Dual methods over several shards: CoCoA+ (Ma, Smith, Jaggi et al., 2015) around any of them.
 
-In a round every shard moves its own dual variables, by the iteration of SDM, BCFW or n-slack as it
-is, at a model u of w of its own. As the other shards move as well, u moves sigma' times as far as
+In a round every shard moves its own dual variables by an unchanged iteration of SDM, BCFW or
+n-slack, on a local model u of w. Because the other shards move too, u moves sigma' times as far as
 w(alpha) does:
 
     u = w + sigma' C sum_ir d_alpha_ir plane_ir,    and the shard's part of the change is
     (u - w) / sigma'
 
-whose sum over the shards is added to w. With sigma' = K, the number of shards, a round never makes
-the dual worse, whatever the data (their Lemma 4, with gamma = 1); a smaller sigma' takes longer
-steps, which are better where shards share few features. Should the dual ever become worse, sigma'
-is doubled, up to K. Whatever sigma' is, alpha stays feasible and w = w(alpha), so that every
-certificate holds. K = 1 is the method itself.
+and the sum of these changes over the shards is added to w. With sigma' = K, the number of shards, a
+round never decreases the dual on any data (their Lemma 4, with gamma = 1). A smaller sigma' takes
+longer steps, which are better if shards share few features. If the dual decreases, sigma' is
+doubled, up to K. For every sigma' alpha stays feasible and w = w(alpha), so every certificate
+holds. K = 1 is the sequential method.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ from .draws import random_states
 from .vectors import Vector, total
 from .worker import Round
 
-#: No place.
+#: An empty array of places.
 NOWHERE = np.zeros(0, np.int32)
 
-#: Rounds in which n-slack solves the QP over all shards, at the most.
+#: Maximum number of rounds in which n-slack solves the QP over all shards.
 SETTLE = 20
 
-#: The part of the tolerance to which a lost dual value must be reached again.
+#: After a loss of workers, the dual value must come back to within this fraction of the tolerance.
 REGAINED = 0.1
 
 
 @dataclass
 class CoCoAState(State):
-    """What the driver knows of the working sets: w and sums, never anything for each example."""
+    """The driver's state of the working sets: w and sums, but no values per example."""
 
     w: np.ndarray
     sigma: float
@@ -62,7 +62,7 @@ class CoCoAState(State):
 
     @property
     def recovering(self) -> bool:  # type: ignore[override]
-        """Whether dual variables were lost, and D is still below what it was."""
+        """Whether dual variables were lost and D is still below its previous value."""
         return self.regain > -np.inf
 
 
@@ -78,11 +78,11 @@ class CoCoA(Solver):
         return self.solver.name
 
     def loops(self, task: Task) -> tuple[str, ...]:
-        """The loops it calls."""
+        """The passes that the method calls."""
         return self.solver.loops(task)
 
     def init(self, task: Task) -> CoCoAState:
-        """alpha is 1 at the truth everywhere, w = 0."""
+        """The initial state: alpha_i is 1 at the true output of each example, and w = 0."""
         crew = crew_of(task)
         crew.on_replace = lambda k: self._begin(task, k, random_states(task, 2)[1])
         for k, random in enumerate(random_states(task, crew.K)):
@@ -91,7 +91,7 @@ class CoCoA(Solver):
         return CoCoAState(np.zeros(crew.pack.dim), float(sigma))
 
     def step_once(self, task: Task, state: CoCoAState) -> tuple[np.ndarray | None, float, float]:
-        """A round, and now and then a certificate."""
+        """One round, and in some iterations a certificate."""
         before = self._dual(task, state)
         try:
             with task.share("oracle"):
@@ -110,7 +110,7 @@ class CoCoA(Solver):
             return None, np.inf, -np.inf
 
     def freeze(self, task: Task, state: CoCoAState) -> None:
-        """Before a checkpoint: take what the workers know into the state."""
+        """Collect the workers' states before a checkpoint is written."""
         before = self._dual(task, state)
         while True:
             try:
@@ -120,13 +120,13 @@ class CoCoA(Solver):
                 self._recover(task, state, before)
 
     def thaw(self, task: Task, state: CoCoAState) -> None:
-        """After a checkpoint was read: give it back to the workers, in their order."""
+        """Send the states back to the workers, in their order, after a checkpoint was read."""
         for k, frozen in enumerate(state.parts):
             crew_of(task).call("thaw", frozen, state.sigma, who=[k])
         state.parts = []
 
     def exact_dual(self, task: Task, state: CoCoAState) -> float:
-        """D(alpha), with w(alpha) from its definition; less than before if workers were lost."""
+        """D(alpha), with w(alpha) summed again; lower than before if workers were lost."""
         before = self._dual(task, state)
         try:
             self._sum_duals(task, state)
@@ -135,7 +135,7 @@ class CoCoA(Solver):
         return self._dual(task, state)
 
     def planes(self, state: CoCoAState) -> int:
-        """Dual variables that are not zero, those of the truth aside."""
+        """Number of non-zero dual variables, without those of the true outputs."""
         return state.n_planes
 
     def _begin(self, task: Task, k: int, random: Any) -> None:
@@ -144,7 +144,7 @@ class CoCoA(Solver):
         crew.call("begin_duals", who=[k])
 
     def _run(self, task: Task, state: CoCoAState, step: str) -> list[Round]:
-        """A step of the solver in every shard; w is the sum of what they have done."""
+        """Run a step of the solver in every shard, and add the changes to w."""
         crew = crew_of(task)
         controls = {name: getattr(state, name) for name in self.solver.controls}
         blocks = 1 if crew.K == 1 else crew.blocks
@@ -171,7 +171,7 @@ class CoCoA(Solver):
         return rounds
 
     def _watch(self, task: Task, state: CoCoAState, before: float) -> None:
-        """Shorter steps when the dual has become worse, which those with sigma' = K never do."""
+        """Take shorter steps if the dual has decreased, which cannot happen with sigma' = K."""
         crew, now = crew_of(task), self._dual(task, state)
         if now < before and state.sigma < crew.K:
             state.sigma = min(2 * state.sigma, float(crew.K))
@@ -179,7 +179,7 @@ class CoCoA(Solver):
             state.regain = -np.inf
 
     def _settle(self, task: Task, state: CoCoAState) -> None:
-        """The QP over the known outputs of all shards; one shard solves it by itself."""
+        """Solve the QP over the known outputs of all shards; a single shard solves it alone."""
         crew = crew_of(task)
         with task.share("qp"):
             for _ in range(1 if crew.K == 1 else SETTLE):
@@ -193,7 +193,7 @@ class CoCoA(Solver):
     def _look(
         self, task: Task, state: CoCoAState, which: str | None
     ) -> tuple[np.ndarray | None, float, float]:
-        """A certificate, as ``working_sets.certify`` makes it, from sums over the shards."""
+        """A certificate like that of ``working_sets.certify``, from sums over the shards."""
         crew = crew_of(task)
         if which is None:
             return None, np.inf, self._dual(task, state)
@@ -214,16 +214,16 @@ class CoCoA(Solver):
             return w, primal(w, hinge, task.C), self._dual(task, state)
 
     def _sum_duals(self, task: Task, state: CoCoAState) -> None:
-        """w(alpha) from its definition."""
+        """Compute w(alpha) from its definition."""
         crew = crew_of(task)
         parts = crew.call("sum_duals", again=False)
         state.w[:] = total((v for v, _ in parts), crew.pack.dim)
         state.loss = sum(loss for _, loss in parts)
 
     def _recover(self, task: Task, state: CoCoAState, before: float) -> None:
-        """After a loss: the new workers' duals are at the truth, and w is what all duals give.
+        """After a loss: new workers start at the true outputs, and w is summed again.
 
-        What was certified before still holds; only the way to the optimum is longer.
+        Earlier certificates still hold; reaching the optimum only takes longer.
         """
         state.regain = max(state.regain, before - REGAINED * task.tol * task.N)
         while True:
@@ -240,10 +240,10 @@ class CoCoA(Solver):
 def move(w: np.ndarray, changes: list[Vector], sigma: float) -> np.ndarray | None:
     """w += sum_k (u_k - w) / sigma, given u_k where it differs from w.
 
-    Returns the places where w may have changed; None if that is everywhere.
+    Returns the places where w may have changed, or None for all places.
     """
     if len(changes) == 1:
-        changes[0].set_in(w)  # the method itself, to the last bit
+        changes[0].set_in(w)  # bit-equal to the sequential method
         return changes[0].where
     steps = []
     for change in changes:

@@ -1,7 +1,7 @@
-"""Workers that share one training problem: to a solver they look like one shard.
+"""Workers that share one training problem; to a solver they look like one shard.
 
-Nothing here depends on where the workers are; that is the business of a ``Pool``. Sums over the
-workers are made in their order, so that results do not depend on who was ready first.
+Nothing here depends on where the workers run: a ``Pool`` handles that. Sums over the workers are
+made in a fixed order, so that results do not depend on which worker finishes first.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from ..result import WorkerReport
 from .vectors import Vector, changed
 from .worker import Facts, Reply, Source
 
-#: A worker that is lost so many times without one answer in between is not replaced again.
+#: A worker that is lost this many times in a row without an answer is not replaced again.
 PATIENCE = 3
 
 
 class WorkersLost(MaxMarginError):
-    """Workers have died; fresh ones, which know nothing yet, are in their places."""
+    """Workers were lost; new ones have taken their places, without any state."""
 
     def __init__(self, who: list[int]):
         super().__init__(f"workers {who} were lost")
@@ -33,39 +33,39 @@ class WorkersLost(MaxMarginError):
 
 
 class Pool(Protocol):
-    """Where the workers are."""
+    """Starts workers somewhere, and sends calls to them."""
 
     def start(self, sources: Sequence[Source], shared: Any) -> list[Any]:
-        """New workers; they load their examples."""
+        """Start new workers, which load their examples."""
         ...
 
     def share(self, value: Any) -> Any:
-        """A value that goes to several workers, sent once."""
+        """Prepare a value for several workers, so that it is sent only once."""
         ...
 
     def submit(self, member: Any, method: str, args: tuple[Any, ...], w: Any) -> Any:
-        """Begin a call of ``Worker.call``."""
+        """Start a call of ``Worker.call``; returns a ticket for its answer."""
         ...
 
     def gather(self, tickets: Sequence[Any], check: Callable[[], None]) -> list[Reply | None]:
-        """The answers to calls; None for a worker that is lost."""
+        """The answers to calls, with None for each lost worker."""
         ...
 
     def map(self, function: Callable[..., Any], jobs: list[tuple[Any, ...]]) -> list[Any]:
-        """``function(*job)`` of every job, wherever there is room."""
+        """``function(*job)`` of each job, on any machine with free CPUs."""
         ...
 
     def stop(self, member: Any) -> None:
-        """End a worker, whatever it is doing."""
+        """Stop a worker, even if it is busy."""
         ...
 
     def close(self) -> None:
-        """End all."""
+        """Stop all workers."""
         ...
 
 
 class Outline(NamedTuple):
-    """What solvers ask of the packs of all workers together."""
+    """The parts of a ``Pack`` that solvers use, for all workers together."""
 
     dim: int
     width: int
@@ -73,7 +73,7 @@ class Outline(NamedTuple):
 
 
 class Loops(NamedTuple):
-    """What ``solvers.choose`` asks of the loops."""
+    """The facts about passes that ``solvers.choose`` uses."""
 
     compiled: bool
 
@@ -86,13 +86,13 @@ class Crew:
     pool : Pool
     problem : CompiledProblem
     sources : sequence of Source
-        Where each worker gets its examples from.
+        The source of each worker's examples.
     shared : optional
-        What the sources have in common, as ``pool.share`` gives it.
+        What the sources have in common, as returned by ``pool.share``.
     sigma : float, optional
         sigma' of CoCoA+, see ``cocoa.py``.
     blocks : int
-        Rounds in which a pass over all examples is made.
+        Number of rounds per pass over all examples.
     """
 
     def __init__(
@@ -140,18 +140,18 @@ class Crew:
         self._sent = np.zeros(self.pack.dim)
 
     def fingerprint(self) -> str:
-        """A hash of the examples of all workers, and of how they are shared out."""
+        """A hash of the examples of all workers, and of their distribution over the workers."""
         from ..engine.fingerprint import fingerprint
 
         return fingerprint(*self.call("fingerprint"))
 
     def operations(self) -> float | None:
-        """About how many operations a pass of the oracle takes."""
+        """Estimated number of operations of one pass of the oracle, or None if unknown."""
         known = [fact.operations for fact in self.facts if fact.operations is not None]
         return sum(known) if len(known) == self.K else None
 
     def warm_up(self, mode: int, names: tuple[str, ...]) -> float:
-        """Compile these loops in every worker; returns the seconds it took."""
+        """Compile these passes in every worker; returns the time it took, in seconds."""
         start = time.perf_counter()
         warm_up_vectors()
         if "collect" in names:
@@ -169,18 +169,18 @@ class Crew:
         who: Iterable[int] | None = None,
         again: bool = True,
     ) -> list[Any]:
-        """Call a method of the workers; answers in their order.
+        """Call a method of the workers; returns their answers in order.
 
         Parameters
         ----------
         w : array (dim,), optional
-            Makes this the workers' w first; what they have already is not sent again.
+            Weights to send to the workers first; entries that they already have are not sent.
         where : int array, optional
-            The places at which w may differ from what was sent last, if these are known.
+            The places where w may differ from what was sent last, if known.
         who : iterable of int
-            All by default.
+            Numbers of the workers to call, by default all.
         again : bool
-            Repeat the call on the workers in the places of lost ones; else ``WorkersLost``.
+            Repeat the call on the replacements of lost workers; otherwise raise ``WorkersLost``.
         """
         everyone = list(range(self.K)) if who is None else list(who)
         start = time.perf_counter()
@@ -194,7 +194,7 @@ class Crew:
         for k, reply in zip(everyone, replies, strict=True):
             if reply is not None:
                 answers[k] = reply.value
-                if who is None:  # a new worker's first answers are no sign of health
+                if who is None:  # calls that set up a new worker do not count
                     self._failures[k] = 0
                 self.busy[k] += reply.seconds
                 self.n_oracle += reply.n_oracle
@@ -210,12 +210,12 @@ class Crew:
         return [answers[k] for k in everyone]
 
     def share(self, value: Any) -> Any:
-        """A value that goes to all workers as an argument."""
+        """Prepare a value as an argument for all workers."""
         self.sent_bytes += self.K * _nbytes(value)
         return self.pool.share(value)
 
     def report(self) -> list[WorkerReport]:
-        """How busy each worker was: a straggler shows here."""
+        """How long each worker was busy, which shows slow workers."""
         return [
             WorkerReport(k, fact.host, fact.pid, fact.n, float(self.busy[k]), self.restarts[k])
             for k, fact in enumerate(self.facts)
@@ -224,7 +224,7 @@ class Crew:
     def _news(
         self, w: np.ndarray | None, where: np.ndarray | None, everyone: list[int]
     ) -> list[Any]:
-        """For each worker what is new of w, or None."""
+        """The entries of w that are new to each worker, or None."""
         stale = self._stale & set(everyone) if len(self._sent) else set()
         change = None
         if w is not None:
@@ -239,12 +239,12 @@ class Crew:
         return [full if k in stale else new for k in everyone]
 
     def _replace(self, lost: list[int]) -> None:
-        """Fresh workers in the places of those that are lost."""
+        """Replace lost workers by new ones."""
         for k in lost:
             self._failures[k] += 1
             if self._failures[k] >= PATIENCE:
                 raise MaxMarginError(
-                    f"worker {k} was lost {PATIENCE} times in a row, without an answer in between: "
+                    f"worker {k} was lost {PATIENCE} times in a row without an answer: "
                     "it may need more memory than its machine has (use more shards), or its data "
                     "cannot be read there"
                 )
@@ -261,7 +261,7 @@ class Crew:
 
 
 def _nbytes(value: Any) -> int:
-    """The bytes of the arrays in an answer."""
+    """Size of the arrays in an answer, in bytes."""
     if isinstance(value, Vector):
         return value.nbytes
     if isinstance(value, tuple):

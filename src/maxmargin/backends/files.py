@@ -1,4 +1,4 @@
-"""``mm.Files``: training data that stay in their files, read by whoever works on them."""
+"""``mm.Files``: training data in files that the workers read themselves."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ _SUFFIXES = {
 
 
 class Files(Source):
-    """Data files, in place of ``X, Y`` of ``fit`` and of ``mm.train``.
+    """Data files, instead of ``X, Y`` in ``fit`` and ``mm.train``.
 
-    The workers of a backend read them; nothing but labels, names of features and counts passes
-    through the driver. Each file is read twice in the first run: once to agree on labels and
-    features, once to pack its examples into arrays on disk, which later runs map into memory.
+    The workers of a backend read the files; only labels, names of features and counts pass through
+    the driver. Each file is read twice in the first run: once to collect labels and features, and
+    once to pack its examples into arrays on disk. Later runs map these arrays into memory.
 
     Parameters
     ----------
     paths : str, path or list of these
         Files or patterns such as ``"data/part-*.txt"``, or addresses that fsspec knows, such as
-        ``"s3://bucket/part-*.txt"``. Files are the units that are given to shards: there should be
-        a few for each, none larger than what a worker can hold in memory.
+        ``"s3://bucket/part-*.txt"``. A file is never split between shards: use a few files per
+        shard, none larger than the memory of a worker.
     format : {"svmlight", "hmm", "conll", "npz"}, optional
-        By default from the ending of the first file's name. An npz file holds ``X`` (or ``data``,
-        ``indices``, ``indptr`` and ``shape`` of a CSR matrix) and ``y``; ``offsets``, where
-        sequences of rows begin, for chains; and ``weight``, if examples have weights.
+        By default taken from the extension of the first file. An npz file holds ``X`` (or ``data``,
+        ``indices``, ``indptr`` and ``shape`` of a CSR matrix) and ``y``; for chains ``offsets``,
+        the first row of each sequence; and optionally ``weight``, the weights of the examples.
     label : int
         The column with the labels in CoNLL files.
     template : str, optional
-        Makes features of the columns of CoNLL files, where the estimator has no template.
+        Template for the features of CoNLL files, if the estimator has no template.
     cache : path, optional
-        Directory of the packed shards; by default that of the backend, else ``maxmargin`` in the
+        Directory for packed shards; by default that of the backend, or else ``maxmargin`` in the
         user's cache directory.
 
     Examples
@@ -75,11 +75,11 @@ class Files(Source):
         return f"Files({self.paths!r}, {self.format!r})"
 
     def open(self, backend: Any = None, template: Any = None) -> FileData:
-        """Read labels and features of all files."""
+        """Collect labels and features of all files."""
         return FileData(self, backend, template)
 
     def layout(self, template: Any = None) -> Layout:
-        """How a file is read."""
+        """The format of the files, with the label column and the template."""
         template = self.template if template is None else template
         if template is not None and self.format == "conll":
             from ..features import Template
@@ -93,21 +93,21 @@ class Files(Source):
             if ending in _SUFFIXES:
                 return _SUFFIXES[ending]
         raise DataError(
-            f"the name does not say the format: give format=, one of {', '.join(FORMATS)}",
+            f"the format is not clear from the name: give format=, one of {', '.join(FORMATS)}",
             path=self.paths[0],
         )
 
 
 class FileData(OpenSource):
-    """Files whose labels and features are agreed: ready to become shards.
+    """Files whose labels and features are known, ready to be loaded as shards.
 
     Parameters
     ----------
     files : Files
     backend : Backend, optional
-        Whose workers read them.
+        Its workers read the files.
     template : optional
-        Of the features of CoNLL files.
+        Template for the features of CoNLL files.
     """
 
     def __init__(self, files: Files, backend: Any = None, template: Any = None):
@@ -126,7 +126,7 @@ class FileData(OpenSource):
         self.class_weight: np.ndarray | None = None
 
     def sources(self, problem: CompiledProblem, K: int) -> list[FileSource]:
-        """K shards of about the same size; fewer if there are fewer files."""
+        """K shards of similar size; fewer if there are fewer files."""
         targets = problem.encode_classes(len(self.classes))
         return [
             FileSource(
@@ -137,7 +137,7 @@ class FileData(OpenSource):
         ]  # fmt: skip
 
     def pack(self, problem: CompiledProblem) -> Pack:
-        """All of it as one shard, in this process."""
+        """Load all files as one shard in this process."""
         return self.sources(problem, 1)[0].load(self.plan)[1]
 
 
@@ -152,7 +152,7 @@ class FileSource(NamedTuple):
     class_weight: np.ndarray | None
 
     def load(self, shared: Plan) -> tuple[CompiledProblem, Pack]:
-        """Map the packed shard into memory; pack it first if nobody has."""
+        """Map the packed shard into memory; pack it first if it is not in the cache."""
         plan = shared
         place = Path(self.cache) / f"shard-{digest_of([plan.key(), self.digests])}"
         if not (place / "meta.json").exists():
@@ -170,7 +170,7 @@ class FileSource(NamedTuple):
 
 
 def agree(surveys: list[Survey], layout: Layout, paths: list[str]) -> tuple[Plan, np.ndarray]:
-    """One number for each label and one column for each feature; and how often each label is."""
+    """The plan (numbers of labels, columns of features) and the count of each label."""
     labels: dict[Any, int] = {}
     names: dict[str, int] = {}
     for survey in surveys:
@@ -181,7 +181,7 @@ def agree(surveys: list[Survey], layout: Layout, paths: list[str]) -> tuple[Plan
     templates = {survey.template for survey in surveys}
     if len(templates) > 1:
         raise DataError("the files do not all have the same number of columns", path=paths[0])
-    # The most frequent features first, as ``features.Extractor`` has them.
+    # The most frequent features first, as in ``features.Extractor``.
     ordered = sorted(names, key=lambda name: -names[name]) if layout.format == "conll" else None
     n_features = max(survey.n_features for survey in surveys)
     classes = encode_labels(as_label_array(list(labels)))[0].tolist()
@@ -192,7 +192,7 @@ def agree(surveys: list[Survey], layout: Layout, paths: list[str]) -> tuple[Plan
 
 
 def as_classes(labels: list[Any]) -> np.ndarray:
-    """The labels as ``classes_`` of an estimator."""
+    """The labels as an array, like ``classes_`` of an estimator."""
     return encode_labels(as_label_array(labels))[0]
 
 
@@ -202,7 +202,7 @@ def predict_file(path: str, layout: Layout, estimator: Any) -> Any:
 
 
 def balance(sizes: list[int], K: int) -> list[list[int]]:
-    """The files of at most K shards: the largest first, each to the shard that has least."""
+    """Assign files to at most K shards: largest first, each to the smallest shard so far."""
     K = max(1, min(K, len(sizes)))
     parts: list[list[int]] = [[] for _ in range(K)]
     loads = [0] * K
@@ -214,6 +214,6 @@ def balance(sizes: list[int], K: int) -> list[list[int]]:
 
 
 def default_cache() -> str:
-    """Of the user."""
+    """The cache directory of the user."""
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     return os.path.join(base, "maxmargin")

@@ -1,4 +1,4 @@
-"""Reading one file of a data set: its labels and features first, its examples when all agree."""
+"""Reading a file of a data set: first its labels and features, later its examples."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FORMATS = ("svmlight", "hmm", "conll", "npz")
 
 
 class Layout(NamedTuple):
-    """What must be known to read a file, before anything is agreed."""
+    """What is needed to read a file in the first pass."""
 
     format: str
     label: int
@@ -36,7 +36,8 @@ class Layout(NamedTuple):
 class Survey(NamedTuple):
     """What the first pass finds in a file.
 
-    ``labels`` are the labels with their counts, ``names`` those of the features (CoNLL only).
+    ``labels`` are pairs of a label and its count; ``names`` and ``counts`` are those of the
+    features (CoNLL only).
     """
 
     digest: str
@@ -49,7 +50,7 @@ class Survey(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What all files have agreed on: the number of each label, and the column of each feature."""
+    """What all files have in common: the number of each label and the column of each feature."""
 
     layout: Layout
     classes: list[Any]
@@ -58,17 +59,17 @@ class Plan(NamedTuple):
     template: str | None
 
     def key(self) -> str:
-        """A digest."""
+        """A digest of the plan."""
         return digest_of([list(self.layout), repr(self.classes), self.n_features, self.names])
 
 
 def digest_of(value: Any) -> str:
-    """A digest of what JSON can hold."""
+    """A digest of a value of JSON types."""
     return hashlib.blake2b(json.dumps(value).encode(), digest_size=16).hexdigest()
 
 
 def survey_file(path: str, layout: Layout, cache: str | None) -> Survey:
-    """The first pass over a file; what is known of the same content is not found out again."""
+    """The first pass over a file, or its result from the cache if the content is the same."""
     digest = read_bytes_hash(path)
     place = None if cache is None else Path(cache) / f"survey-{digest_of([digest, *layout])}.json"
     if place is not None and place.exists():
@@ -105,7 +106,7 @@ def _survey(path: str, layout: Layout, digest: str) -> Survey:
 
 
 def read_part(path: str, plan: Plan) -> Part:
-    """The examples of a file, in the columns and class numbers that were agreed."""
+    """The examples of a file, with the columns and class numbers of the plan."""
     number = {label: k for k, label in enumerate(plan.classes)}
     if plan.layout.format == "conll":
         rows, tags = _read_rows(path, plan.layout)
@@ -119,7 +120,7 @@ def read_part(path: str, plan: Plan) -> Part:
 
 
 def read_inputs(path: str, layout: Layout, n_features: int) -> Any:
-    """X of a file that is to be predicted; its labels, if it has any, are not looked at."""
+    """X of a file to be predicted; labels are ignored."""
     if layout.format == "conll":
         return _read_rows(path, layout)[0]
     matrix, _, offsets, _ = _read_numbers(path, layout, n_features)
@@ -136,7 +137,7 @@ def _read_rows(path: str, layout: Layout) -> tuple[Any, list[list[str]]]:
 def _read_numbers(
     path: str, layout: Layout, n_features: int | None
 ) -> tuple[Any, np.ndarray, np.ndarray | None, np.ndarray | None]:
-    """``(matrix, labels, offsets, weight)`` of a file without names."""
+    """``(matrix, labels, offsets, weight)`` of a file without names of features."""
     with open_path(path) as stream:
         if layout.format == "svmlight":
             found = read_examples(stream, n_features, drop_unseen=n_features is not None)
@@ -150,14 +151,14 @@ def _read_numbers(
 def _read_npz(
     stream: Any, path: str, n_features: int | None
 ) -> tuple[Any, np.ndarray, np.ndarray | None, np.ndarray | None]:
-    """X, or data, indices, indptr and shape of a CSR matrix; y; offsets and weight if wanted."""
+    """Read X (or data, indices, indptr and shape of a CSR matrix), y, and offsets and weight."""
     import scipy.sparse as sp
 
     try:
         with np.load(stream, allow_pickle=False) as file:
             arrays = dict(file)
     except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
-        raise DataError(f"is no npz file of plain arrays: {error}", path=path) from error
+        raise DataError(f"is not an npz file of plain arrays: {error}", path=path) from error
     try:
         matrix, y, offsets, weight = _check_npz(arrays)
     except DataError as error:
@@ -174,16 +175,16 @@ def _read_npz(
 def _check_npz(
     arrays: dict[str, np.ndarray],
 ) -> tuple[Any, np.ndarray, np.ndarray | None, np.ndarray | None]:
-    """``(matrix, labels, offsets, weight)``, with the checks that ``fit`` makes."""
+    """``(matrix, labels, offsets, weight)``, checked as in ``fit``."""
     if "X" in arrays:
         matrix: Any = arrays["X"]
         if matrix.ndim != 2:
-            raise DataError(f"X has shape {matrix.shape}: a matrix with a row each is needed")
+            raise DataError(f"X has shape {matrix.shape}: it must have two dimensions")
     elif {"data", "indices", "indptr", "shape"} <= set(arrays):
         matrix = as_csr(arrays["data"], arrays["indices"], arrays["indptr"], arrays["shape"])
     else:
         raise DataError(
-            "holds neither X nor the arrays data, indices, indptr and shape of a CSR matrix"
+            "has neither X nor the arrays data, indices, indptr and shape of a CSR matrix"
         )
     check_finite_rows(matrix)
     rows = matrix.shape[0]
@@ -191,7 +192,7 @@ def _check_npz(
     if y is None or y.shape != (rows,):
         raise DataError(f"needs labels y, one for each of its {rows} rows")
     if y.dtype.kind not in "biufU":
-        raise DataError(f"labels y are numbers or texts, got {y.dtype}")
+        raise DataError(f"labels y must be numbers or strings, got {y.dtype}")
     check_no_nan(y)
     offsets, weight = arrays.get("offsets"), arrays.get("weight")
     if offsets is not None:

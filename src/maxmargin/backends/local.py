@@ -1,4 +1,4 @@
-"""Shards in this process, one after the other: the distributed methods without a cluster."""
+"""Shards in this process, called one after the other: distributed methods without a cluster."""
 
 from __future__ import annotations
 
@@ -11,47 +11,48 @@ from .worker import Reply, Source, Worker
 
 
 class LocalPool:
-    """Workers that are plain objects."""
+    """Workers that are plain objects in this process."""
 
     def __init__(self, n_jobs: int = 1):
         self.n_jobs = n_jobs
 
     def start(self, sources: Sequence[Source], shared: Any) -> list[Any]:
-        """New workers."""
+        """Create workers."""
         return [Worker(source, shared, self.n_jobs) for source in sources]
 
     def share(self, value: Any) -> Any:
-        """Nothing has to be sent."""
+        """Return the value, as nothing has to be sent."""
         return value
 
     def submit(self, member: Any, method: str, args: tuple[Any, ...], w: Any) -> Any:
-        """The call itself."""
+        """Make the call at once; returns the answer."""
         return member.call(method, args, w)
 
     def gather(self, tickets: Sequence[Any], check: Callable[[], None]) -> list[Reply | None]:
-        """All answers are there."""
+        """Return the answers, which are complete."""
         check()
         return list(tickets)
 
     def map(self, function: Callable[..., Any], jobs: list[tuple[Any, ...]]) -> list[Any]:
-        """One after the other."""
+        """Run the jobs one after the other."""
         return [function(*job) for job in jobs]
 
     def stop(self, member: Any) -> None:
-        """It holds nothing but memory."""
+        """Do nothing: a worker holds only memory."""
 
     def close(self) -> None:
-        """They end with the last reference."""
+        """Do nothing: workers are freed with the last reference."""
 
 
 class InProcess(Backend):
-    """``num_shards`` shards in this process: to see what CoCoA+ does to the number of iterations.
+    """Shards in this process, to see how CoCoA+ changes the number of iterations.
 
     Parameters
     ----------
     num_shards : int
+        Number of shards.
     sigma : float, optional
-        As of ``mm.Ray``.
+        As in ``mm.Ray``.
     """
 
     def _pool(self) -> Pool:

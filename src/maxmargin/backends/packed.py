@@ -1,7 +1,7 @@
-"""Examples on disk, as arrays that are mapped into memory: a restart parses nothing.
+"""Examples on disk as arrays that are mapped into memory, so that files are parsed only once.
 
-A packed shard is a directory of ``.npy`` files and a ``meta.json``. It is written beside its place
-and renamed when complete, so that half of one is never seen.
+A packed shard is a directory of ``.npy`` files and a ``meta.json``. It is written under a temporary
+name and renamed when complete, so that an incomplete shard is never read.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ..errors import DataError
 class Part(NamedTuple):
     """The examples of one file: rows of a matrix, class numbers, and weights if there are any.
 
-    ``offsets`` is None where each row is an example of its own, else where sequences of rows begin.
+    ``offsets`` holds the first row of each sequence; it is None if each row is an example.
     """
 
     matrix: Any
@@ -44,12 +44,12 @@ class Growing:
         self.start = self.file.tell()
 
     def add(self, values: np.ndarray) -> None:
-        """Append."""
+        """Append values."""
         np.ascontiguousarray(values, self.dtype).tofile(self.file)
         self.n += len(values)
 
     def close(self) -> None:
-        """Write the header again, now that the length is known: numpy leaves room for it."""
+        """Write the header again with the final length, for which NumPy leaves space."""
         self.file.seek(0)
         self._header()
         assert self.file.tell() == self.start
@@ -61,7 +61,7 @@ class Growing:
 
 
 def write_packed(place: Path, parts: Iterable[Part], n_features: int) -> None:
-    """Write a packed shard; of ``parts`` only one is in memory at a time."""
+    """Write a packed shard; only one of the ``parts`` is in memory at a time."""
     place.parent.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix=f".{place.name}-", dir=place.parent))
     try:
@@ -69,7 +69,7 @@ def write_packed(place: Path, parts: Iterable[Part], n_features: int) -> None:
             _write(folder, parts, n_features, stack)
         try:
             os.rename(folder, place)
-        except OSError:  # somebody else has written the same shard
+        except OSError:  # another process has written the same shard
             if not (place / "meta.json").exists():
                 raise
     finally:
@@ -77,7 +77,7 @@ def write_packed(place: Path, parts: Iterable[Part], n_features: int) -> None:
 
 
 def _write(folder: Path, parts: Iterable[Part], n_features: int, stack: ExitStack) -> None:
-    """The arrays and what must be known of them; ``stack`` closes files when something fails."""
+    """Write the arrays and their metadata; ``stack`` closes the files after an error."""
     import scipy.sparse as sp
 
     arrays: dict[str, Growing] = {}
@@ -95,7 +95,9 @@ def _write(folder: Path, parts: Iterable[Part], n_features: int, stack: ExitStac
     for part in parts:
         dense = not sp.issparse(part.matrix)
         if rows and (dense != meta["dense"] or (part.offsets is not None) != meta["sequences"]):
-            raise DataError("some files hold dense rows or sequences and some do not")
+            raise DataError(
+                "the files differ: all must be dense or all sparse, and all or none hold sequences"
+            )
         meta |= {"dense": dense, "sequences": part.offsets is not None}
         matrix = np.ascontiguousarray(part.matrix) if dense else part.matrix.tocsr()
         if not dense:
@@ -122,13 +124,13 @@ def _n(part: Part) -> int:
 
 
 def read_packed(place: Path, n_features: int, n_classes: int) -> Part:
-    """Map a packed shard into memory and check it as the files were that it was made of."""
+    """Map a packed shard into memory, with the same checks as for the original files."""
     try:
         return _read(place, n_features, n_classes)
     except (ValueError, KeyError, TypeError, OSError, EOFError) as error:  # includes DataError
         raise DataError(
-            f"is no packed shard, or damaged: {error}; delete this directory, and it is made "
-            "again from its files",
+            f"is not a packed shard, or is damaged: {error}; delete this directory to have it "
+            "packed again from its files",
             path=str(place),
         ) from error
 
@@ -142,7 +144,7 @@ def _read(place: Path, n_features: int, n_classes: int) -> Part:
 
     def mapped(name: str) -> np.ndarray:
         path = place / f"{name}.npy"
-        # An empty array cannot be mapped: its file is no longer than a header.
+        # An empty array, whose file is only a header, cannot be mapped.
         mode = "r" if path.stat().st_size > 128 else None
         return np.asarray(np.load(path, mmap_mode=mode, allow_pickle=False))
 
@@ -159,7 +161,7 @@ def _read(place: Path, n_features: int, n_classes: int) -> Part:
 
 
 def examples_of(part: Part) -> tuple[Any, Any]:
-    """X and class numbers as problems take them."""
+    """X and class numbers in the form that problems take."""
     if part.offsets is None:
         return part.matrix, part.codes
     X = Sequences(part.matrix, part.offsets)

@@ -1,4 +1,4 @@
-"""Shards in the actors of a Ray cluster: the only file that imports ray."""
+"""Shards in the actors of a Ray cluster. This is the only file that imports ray."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from .base import Backend
 from .crew import Pool
 from .worker import Reply, Source, Worker
 
-#: Seconds between two looks at the clock and at Ctrl-C while workers are busy.
+#: Seconds between checks for time limits and Ctrl-C while workers are busy.
 CHECK_EVERY = 0.1
 
-#: Seconds after which workers that cannot all have CPUs of their own share them.
+#: Seconds after which workers share CPUs, if the cluster has too few for all of them.
 CROWDED = 10.0
 
 
@@ -24,30 +24,31 @@ class Ray(Backend):
     Parameters
     ----------
     address : str, optional
-        Of a running cluster, or "auto". By default the cluster that ``ray.init`` has connected to,
-        and else a new one on this machine, for as long as training lasts.
+        Address of a running cluster, or "auto". By default the cluster that ``ray.init`` has
+        connected to, or else a new one on this machine that is stopped after training.
     num_shards : int, optional
-        Parts of the data, each with a worker of its own. By default as many as fit the CPUs of the
-        cluster.
+        Number of parts of the data, each with its own worker. By default as many as the CPUs of the
+        cluster allow.
     num_cpus : int
-        CPUs of a worker: the threads that its oracles run in.
+        Number of CPUs per worker, which is the number of threads of its oracles.
     sigma : float, optional
-        sigma' of CoCoA+, from 1 to ``num_shards``: the dual methods take shorter steps when it is
-        larger. By default ``num_shards``, with which the dual can never become worse. A smaller one
-        is often faster; should the dual become worse it is doubled.
+        sigma' of CoCoA+, from 1 to ``num_shards``: with a larger value the dual methods take
+        shorter steps. By default ``num_shards``, with which the dual never decreases. A smaller
+        value is often faster; it is doubled if the dual decreases.
     blocks : int
-        With the dual methods workers exchange what they did to w so many times in a pass over
-        their examples. One needs far more passes; more than a few take more time to send.
+        How often the workers exchange their changes of w per pass over their examples, with the
+        dual methods. With 1 far more passes are needed; with more than a few, sending takes longer.
     cache : path, optional
-        Where workers keep packed shards of ``mm.Files``: a directory that exists on every machine,
-        or that all share.
+        Directory for the packed shards of ``mm.Files``. It must exist on every machine, or be
+        shared by all.
     patience : float
-        Seconds to wait for free CPUs, and in place of a lost machine for another one; workers that
-        have found none by then share the CPUs of others.
+        Seconds to wait for free CPUs, or for another machine in place of a lost one. After that,
+        workers without free CPUs share those of other workers.
     options : dict, optional
-        More options of the actors, such as ``{"resources": {"big": 1}}``.
+        More options for the actors, such as ``{"resources": {"big": 1}}``.
     init : dict, optional
-        Arguments of ``ray.init``, where it is called here: ``{"object_store_memory": 10**9}``.
+        Arguments for ``ray.init`` if it is called here, such as
+        ``{"object_store_memory": 10**9}``.
     """
 
     def __init__(
@@ -86,7 +87,7 @@ class Ray(Backend):
 
 
 class RayPool:
-    """Actors, each with a ``Worker``."""
+    """Ray actors, each with a ``Worker``."""
 
     def __init__(self, backend: Ray):
         self.ray = import_ray()
@@ -96,7 +97,7 @@ class RayPool:
         self.actor = self.ray.remote(_Actor)
 
     def start(self, sources: Sequence[Source], shared: Any) -> list[Any]:
-        """New actors; they load their examples all at once, and are not waited for."""
+        """Start actors, which load their examples in parallel; does not wait for them."""
         actors = self._place(len(sources))
         for actor, source in zip(actors, sources, strict=True):
             actor.load.remote(source, shared, self.backend.num_cpus)
@@ -104,15 +105,15 @@ class RayPool:
         return actors
 
     def share(self, value: Any) -> Any:
-        """One copy in the object store of each machine."""
+        """Put the value into the object store: one copy per machine."""
         return self.ray.put(value)
 
     def submit(self, member: Any, method: str, args: tuple[Any, ...], w: Any) -> Any:
-        """Arguments that are references are fetched by the worker's machine."""
+        """Start a call; arguments that are references are fetched by the worker's machine."""
         return member.call.remote(method, w, *args)
 
     def gather(self, tickets: Sequence[Any], check: Callable[[], None]) -> list[Reply | None]:
-        """Wait for all, with a look at the clock now and then."""
+        """Wait for all answers, and regularly check time limits and Ctrl-C."""
         pending = list(tickets)
         while pending:
             _, pending = self.ray.wait(pending, num_returns=len(pending), timeout=CHECK_EVERY)
@@ -120,7 +121,7 @@ class RayPool:
         return [self._answer(ticket) for ticket in tickets]
 
     def map(self, function: Callable[..., Any], jobs: list[tuple[Any, ...]]) -> list[Any]:
-        """As tasks; those of a lost machine are repeated by Ray itself."""
+        """Run the jobs as Ray tasks; Ray repeats those of a lost machine."""
         task = self.ray.remote(function)
         calls = [task.remote(*job) for job in jobs]
         try:
@@ -129,12 +130,12 @@ class RayPool:
             raise error.cause from None
 
     def stop(self, member: Any) -> None:
-        """End an actor, whatever it is doing."""
+        """Stop an actor, even if it is busy."""
         self.ray.kill(member)
         self.members.remove(member)
 
     def close(self) -> None:
-        """End all actors, and Ray if it was started here."""
+        """Stop all actors, and Ray if it was started here."""
         for member in list(self.members):
             self.stop(member)
         if self.owner:
@@ -142,7 +143,7 @@ class RayPool:
             self.ray.shutdown()
 
     def _place(self, n: int) -> list[Any]:
-        """n actors that run; where CPUs are missing for long, beside others."""
+        """Start n actors; after a long wait for CPUs, they share the CPUs of others."""
         options = {"num_cpus": self.backend.num_cpus, **(self.backend.options or {})}
         actors = [self.actor.options(**options).remote() for _ in range(n)]
         calls = [actor.hello.remote() for actor in actors]
@@ -157,14 +158,14 @@ class RayPool:
         return actors
 
     def _runs(self, call: Any) -> bool:
-        """Whether an actor has said hello."""
+        """Whether an actor is running: it has answered to ``hello``."""
         try:
             return bool(self.ray.wait([call], timeout=0)[0]) and self.ray.get(call)
         except self.ray.exceptions.RayError:
             return False
 
     def _answer(self, ticket: Any) -> Reply | None:
-        """The answer, the worker's own exception, or None if the worker is lost."""
+        """The answer, or None if the worker is lost; raises the worker's exception."""
         errors = self.ray.exceptions
         try:
             return self.ray.get(ticket)
@@ -175,7 +176,7 @@ class RayPool:
 
 
 class _Actor:
-    """A worker in a process of its own."""
+    """A worker in a separate process."""
 
     def __init__(self) -> None:
         from threadpoolctl import threadpool_limits
@@ -185,18 +186,18 @@ class _Actor:
         self.error: Exception | None = None
 
     def hello(self) -> bool:
-        """Say that it runs."""
+        """Answer that the actor is running."""
         return True
 
     def load(self, source: Source, shared: Any, n_jobs: int) -> None:
-        """Get the examples; what goes wrong is told to the first who asks."""
+        """Load the examples; an error is raised by the first call."""
         try:
             self.worker = Worker(source, shared, n_jobs)
         except Exception as error:
             self.error = error
 
     def call(self, method: str, w: Any, *args: Any) -> Reply:
-        """What ``Worker.call`` answers."""
+        """The answer of ``Worker.call``."""
         if self.error is not None:
             raise self.error
         assert self.worker is not None
@@ -204,7 +205,7 @@ class _Actor:
 
 
 def import_ray() -> Any:
-    """Ray, which is an extra; it reports no usage unless somebody has said so."""
+    """Import the optional package ray, with its usage reports off unless the user wants them."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     try:
         import ray
@@ -216,7 +217,7 @@ def import_ray() -> Any:
 
 
 def connect(ray: Any, backend: Ray) -> bool:
-    """Connect to a cluster, or start one on this machine; whether that happened here."""
+    """Connect to a cluster, or start one; returns False if ``ray.init`` was called before."""
     if ray.is_initialized():
         return False
     settings: dict[str, Any] = {"log_to_driver": False, "configure_logging": False}

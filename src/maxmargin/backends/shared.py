@@ -1,7 +1,7 @@
 """One-slack and subgradient over several shards: their cuts are sums of the workers' cuts.
 
-Both keep nothing beside the examples that they could not do without (caches, a random order), so
-that a lost worker costs its part of one cut.
+Besides the examples, the workers hold only what can be replaced (caches, a random order). So only
+one part of one cut is lost with a worker.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from .cocoa import CoCoA, crew_of
 from .draws import random_states
 from .vectors import Vector, total
 
-#: Steps in a pass of subgradient descent, at the most: each of them sends w.
+#: Maximum number of steps per pass of subgradient descent, because each step sends w.
 STEPS = 50
 
 
 def distribute(solver: Any) -> Any:
-    """The solver that does the same over the shards of a crew."""
+    """The version of a solver that works over the shards of a crew."""
     for local, shared in ((OneSlack, SharedOneSlack), (Subgradient, SharedSubgradient)):
         if type(solver) is local:
             return shared(**{field.name: getattr(solver, field.name) for field in fields(solver)})
@@ -45,27 +45,27 @@ class SharedOneSlack(OneSlack):
     """One-slack whose cuts are made by workers."""
 
     def cut_maker(self, task: Task, model: Any) -> Any:
-        """Where the cuts come from."""
+        """The object that makes cuts."""
         own = {field.name: getattr(self, field.name) for field in fields(self)}
         return SharedCuts(task, OneSlack(**own))
 
 
 class SharedCuts:
-    """Cuts that are sums over the workers; the caches are theirs."""
+    """Cuts that are sums over the workers; each worker has its own cache."""
 
     diverse = None
-    #: Not part of a solver's state.
+    #: Attributes that are not part of a solver's state.
     scratch = ("task", "crew", "sum")
 
     def __init__(self, task: Task, solver: OneSlack):
         if solver.m_cuts > 1:
-            raise DataError("workers make one cut an iteration: m_cuts is for one machine")
+            raise DataError("m_cuts > 1 needs a single machine: leave out m_cuts or backend=")
         self.task, self.crew = task, crew_of(task)
         self.sum = np.zeros(self.crew.pack.dim)
         begin_all(task, solver, "begin_cuts")
 
     def attempts(self, w: np.ndarray) -> Iterator[Cut]:
-        """Cuts at w, each better founded and more expensive than the one before."""
+        """Cuts at w, each more accurate and more expensive than the one before."""
         first = True
         while True:
             with self.task.share("oracle"):
@@ -76,7 +76,7 @@ class SharedCuts:
                 return
 
     def _sum(self, cuts: list[Cut]) -> Cut:
-        """The workers divide by their own n; together it is the n of all."""
+        """The cut of all examples: each worker's cut is divided by the n of its own shard."""
         if len(cuts) == 1:
             return cuts[0]
         loss = hinge = 0.0
@@ -92,7 +92,7 @@ class SharedSubgradient(Subgradient):
     """Subgradient descent whose cuts are made by workers."""
 
     def batches(self, task: Task) -> Any:
-        """Where the cuts come from."""
+        """The object that makes the cuts of batches."""
         return SharedBatches(task, Subgradient(batch=self.batch))
 
     def _batch(self, task: Task) -> int:
@@ -103,9 +103,9 @@ class SharedSubgradient(Subgradient):
 
 
 class SharedBatches:
-    """A batch is a part of each shard."""
+    """Batches that take a part of each shard."""
 
-    #: Not part of a solver's state.
+    #: Attributes that are not part of a solver's state.
     scratch = ("crew", "randoms")
 
     def __init__(self, task: Task, solver: Subgradient):
@@ -117,7 +117,7 @@ class SharedBatches:
 
         def replace(k: int) -> None:
             begin(k)
-            if self.randoms:  # the same order again: every example once in a pass, no more
+            if self.randoms:  # the same order again, so that each example is used once per pass
                 self.crew.call("shuffle", self.n_steps, self.randoms[k], who=[k])
 
         self.crew.on_replace = replace
@@ -128,7 +128,7 @@ class SharedBatches:
         self.randoms = self.crew.call("shuffle", n_steps, None)
 
     def cut(self, w: np.ndarray, step: int) -> tuple[np.ndarray, float]:
-        """The cut of a step."""
+        """The cut of one step."""
         cuts = self.crew.call("batch_cut", step, w=w)
         return total((g for g, _ in cuts), self.crew.pack.dim), sum(loss for _, loss in cuts)
 
@@ -138,7 +138,7 @@ class SharedBatches:
 
 
 def begin_all(task: Task, solver: Any, how: str) -> None:
-    """The solver's state in every worker, and in those that come later."""
+    """Start the solver in every worker, and in later replacements."""
     crew = crew_of(task)
 
     def begin(k: int, random: Any) -> None:

@@ -1,4 +1,4 @@
-"""Paths of data files, on this machine or wherever fsspec can read (``s3://``, ``hdfs://``...)."""
+"""Paths of data files on this machine, or anywhere fsspec can read (``s3://``, ``hdfs://``...)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BLOCK = 1 << 20
 
 
 def find_paths(patterns: list[str]) -> list[tuple[str, int]]:
-    """The files that match, each with its size in bytes; patterns in order, their files sorted."""
+    """The matching files with their sizes in bytes, in the order of patterns, each sorted."""
     found: list[tuple[str, int]] = []
     for pattern in patterns:
         if "://" in pattern:
@@ -41,7 +41,7 @@ def _size(path: str) -> int:
 
 @contextmanager
 def open_path(path: str) -> Iterator[Any]:
-    """The bytes of a file; what goes wrong names it."""
+    """Open a file for reading bytes; errors name the file."""
     try:
         if "://" in path:
             system, name = _filesystem(path)
@@ -77,7 +77,7 @@ def _filesystem(path: str) -> tuple[Any, str]:
 
 
 class _Named:
-    """A stream that knows its name, for messages."""
+    """A stream with a name for error messages."""
 
     def __init__(self, stream: Any, name: str):
         self._stream, self.name = stream, name

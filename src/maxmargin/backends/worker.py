@@ -1,7 +1,7 @@
-"""What happens beside the examples: one shard, the solver's state of it, and its own copy of w.
+"""A worker: one shard with the solver's state for it, and a copy of w.
 
-A worker lives in a process of its own, in an actor on another machine or, for tests, in this
-process. It knows nothing of the others.
+A worker runs in an actor, in a separate process or on another machine, or in this process for
+tests. It does not know the other workers.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from ..solvers.cuts import Cut
 from ..solvers.task import Task
 from .vectors import Vector, changed
 
-#: Of the state of a dual method, what follows from the rest.
+#: Parts of the state of a dual method that can be computed from the others.
 REMADE = ("block", "labels", "w", "average")
 
 
 class Source(Protocol):
-    """Where a worker gets its examples from."""
+    """The source of a worker's examples."""
 
     def load(self, shared: Any) -> tuple[CompiledProblem, Pack]:
-        """The problem and the packed examples; called where they are needed.
+        """The problem and the packed examples; called in the worker.
 
         ``shared`` is what all sources have in common.
         """
@@ -39,7 +39,7 @@ class Source(Protocol):
 
 
 class Facts(NamedTuple):
-    """What others must know of a shard."""
+    """What the driver must know about a shard."""
 
     n: int
     total_weight: float
@@ -52,7 +52,7 @@ class Facts(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """An answer, the seconds it took, and the calls of the oracle that were made for it."""
+    """An answer, the time it took in seconds, and the number of oracle calls made for it."""
 
     value: Any
     seconds: float
@@ -60,9 +60,9 @@ class Reply(NamedTuple):
 
 
 class Round(NamedTuple):
-    """What a worker tells after it has moved its dual variables.
+    """The answer of a worker that has moved its dual variables.
 
-    ``change`` is what w has become where it was changed, by the local model of it.
+    ``change`` holds the entries of the local model of w that have changed.
     """
 
     change: Vector
@@ -79,7 +79,7 @@ class Round(NamedTuple):
 
 
 class Worker:
-    """One shard, and what a solver keeps of it."""
+    """One shard and the solver's state for it."""
 
     def __init__(self, source: Source, shared: Any = None, n_jobs: int = 1):
         problem, pack = source.load(shared)
@@ -89,7 +89,7 @@ class Worker:
         self.state: Any = None
 
     def call(self, method: str, args: tuple[Any, ...], w: Vector | None = None) -> Reply:
-        """Receive what is new of w, and answer."""
+        """Update w, call a method and return its answer."""
         start, before = time.perf_counter(), self.shard.n_oracle
         if w is not None:
             w.set_in(self.w)
@@ -99,7 +99,7 @@ class Worker:
         return Reply(value, time.perf_counter() - start, self.shard.n_oracle - before)
 
     def facts(self) -> Facts:
-        """Who is here, with how much work."""
+        """The facts about this worker and its shard."""
         shard = self.shard
         return Facts(
             shard.n, shard.total_weight, shard.pack.dim, shard.pack.width, shard.operations(),
@@ -107,12 +107,12 @@ class Worker:
         )  # fmt: skip
 
     def warm_up(self, mode: int, names: tuple[str, ...]) -> float:
-        """Compile these loops."""
+        """Compile these passes; returns the time it took, in seconds."""
         warm_up_vectors()
         return self.shard.warm_up(mode, names)
 
     def begin(self, solver: Any, C: float, mode: int, tol: float, random: Any) -> None:
-        """The state of a solver before its first iteration; ``random`` is that of a RandomState."""
+        """Start a solver; ``random`` is the state of a RandomState."""
         generator = np.random.RandomState()
         generator.set_state(random)
         self.solver, self.C = solver, C
@@ -129,12 +129,12 @@ class Worker:
     # One-slack
 
     def begin_cuts(self) -> None:
-        """Empty caches."""
+        """Start with empty caches."""
         self.maker = self.solver.cut_maker(self.task, LineSearch(0, 1.0))
         self.attempts: Iterator[Cut] | None = None
 
     def next_cut(self, first: bool) -> Cut:
-        """The next attempt at a cut at w, of these examples alone; the first for who is new."""
+        """The next attempt at a cut at w on these examples; a new worker makes the first."""
         if first or self.attempts is None:
             self.attempts = self.maker.attempts(self.w)
             self.cut: Cut | None = None
@@ -146,11 +146,11 @@ class Worker:
     # Subgradient
 
     def begin_batches(self) -> None:
-        """No pass has begun."""
+        """Prepare the batches, before the first pass."""
         self.batches = self.solver.batches(self.task)
 
     def shuffle(self, n_steps: int, random: Any) -> Any:
-        """Begin a pass; ``random``, if given, is where the random numbers continue from."""
+        """Start a pass; ``random``, if given, is the state of the generator to continue from."""
         if random is not None:
             self.task.random.set_state(random)
         random = self.task.random.get_state()
@@ -163,20 +163,20 @@ class Worker:
         return Vector.of(g), loss
 
     def batch_hinge(self, at: Vector) -> float:
-        """sum_i weight_i H_i at another point than w."""
+        """sum_i weight_i H_i at the point ``at``."""
         return self.batches.hinge(self._dense(at))
 
     # Dual methods: CoCoA+
 
     def begin_duals(self) -> None:
-        """alpha is 1 at the truth."""
+        """Start with alpha_i = 1 at the true output of each example."""
         self.state = self.solver.init(self.task)
         np.copyto(self.state.w, self.w)
 
     def start(self, step: str, sigma: float, blocks: int, controls: dict[str, Any]) -> None:
-        """Begin the solver's ``step``, which stops ``blocks`` times in a pass over all examples."""
+        """Start the solver's ``step``, which stops ``blocks`` times per pass over all examples."""
         task, state = self.task, self.state
-        if sigma != self.sigma:  # the steps in the average are those of the model
+        if sigma != self.sigma:  # the average sums steps of the model
             np.multiply(state.visits.lag, sigma / self.sigma, out=state.visits.lag)
         self.sigma = sigma
         for name, value in controls.items():
@@ -186,9 +186,9 @@ class Worker:
         self.settled, self.done = 0.0, False
 
     def ascend(self, whole: bool) -> Round:
-        """Move dual variables, at a model of w of this shard's own, until the next stop.
+        """Move dual variables on the local model of w until the next stop.
 
-        The model moves sigma times as far as w(alpha) does, for the others move too.
+        The model moves sigma times as far as w(alpha) does, because the other shards move too.
         """
         task, state = self.task, self.state
         task.C = self.sigma * self.C
@@ -222,18 +222,18 @@ class Worker:
         )
 
     def sum_duals(self) -> tuple[Vector, float]:
-        """The shard's part of w(alpha), and of the losses in D."""
+        """The shard's part of w(alpha), and of the loss term of D."""
         w = np.zeros(self.shard.pack.dim)
         sets.repair_alpha(self.state.duals)
         self.shard.sum_duals(self.C, self.task.mode, self.state.duals, w)
         return Vector.of(w), sets.dual_loss(self.task, self.state)
 
     def average_minus_w(self) -> Vector:
-        """How far the average of this shard's part of w is from its last value."""
+        """The average of this shard's part of w minus its last value."""
         return Vector.of(sets.average_minus_w(self.state) / self.sigma)
 
     def hinge(self, at: Vector | None, add: bool) -> float:
-        """sum_i weight_i H_i at w, or at another point."""
+        """sum_i weight_i H_i at w, or at the point ``at``."""
         w = self.w if at is None else self._dense(at)
         return sets.hinge_at(self.task, self.state, w, add)
 
@@ -242,13 +242,13 @@ class Worker:
         return self.shard.fingerprint()
 
     def freeze(self) -> dict[str, Any]:
-        """All that the next iterations depend on, by plain names and arrays."""
+        """Everything that the next iterations depend on, as named arrays and numbers."""
         kept = {name: v for name, v in vars(self.state).items() if name not in REMADE}
         kept |= {name: kept[name]._asdict() for name in ("duals", "visits", "seen")}
         return {"state": kept, "random": self.task.random.get_state(legacy=False)}
 
     def thaw(self, frozen: dict[str, Any], sigma: float) -> None:
-        """Continue from what ``freeze`` gave, here or in another worker of the same shard."""
+        """Continue from what ``freeze`` returned, here or in another worker of the same shard."""
         from ..saving.restored import thaw_working_sets
 
         thaw_working_sets(self.task, self.state, frozen["state"], frozen["random"])
@@ -256,7 +256,7 @@ class Worker:
         self.sigma = sigma
 
     def _dense(self, v: Vector) -> np.ndarray:
-        """An array of our own: what other processes share with us is read-only, another type."""
+        """A writable copy: arrays shared between processes are read-only, a different type."""
         w = np.zeros(v.dim)
         v.add_to(w)
         return w
