@@ -241,7 +241,7 @@ def test_models_made_in_python(folder, tmp_path):
          "2 go from 'B-X' to 'I-Y' at token 2"),
         ("a O\nb B-X\n", ["--transitions", "bioes"], "line 2: the true labels of sequence 1 end "),
         ("a O\nb NN\n", ["--transitions", "bio"], "line 2: the label 'NN' is no tag of BIO"),
-        ("a O\nb B\n", ["--template", "chunking"], "template looks at 2 columns"),
+        ("a O\nb B\n", ["--template", "chunking"], "template needs 2 columns"),
         ("1 1:1\n2 2:1\n", [], "looks like svmlight without qid:"),
         ("1 qid:1 1:1\n0 qid:1 1:2\n", [], "line 2: the tag 0 is below 1"),
         ("1 qid:2 1:1\n2 qid:1 1:2\n", [], "line 2: qid:1 comes after qid:2"),

@@ -160,7 +160,7 @@ def test_default_takes_all_columns():
         extractor.fit_transform([[token[:width] for token in tokens]])
         assert any(name.startswith(there) for name in extractor.names_)
         assert not any(absent in name for name in extractor.names_)
-    with pytest.raises(DataError, match="looks at 3 columns, the tokens have 2"):
+    with pytest.raises(DataError, match="needs 3 columns, the tokens have 2"):
         extractor.transform([[("a", "b")]])
 
 
@@ -200,24 +200,24 @@ def test_no_tokens():
     [
         ("word[0]\n\nwrod[1]\n", "line 3: term 'wrod[1]': no column 'wrod'"),
         ("word[0] | foo(word)\n", "line 1: term 'foo(word)': no function 'foo'"),
-        ("word[0] | | pos\n", "line 1: a term is missing beside a '|'"),
+        ("word[0] | | pos\n", "line 1: a term is missing next to a '|'"),
         ("word[1\n", "term 'word[1': expected ']', found the end"),
-        ("word[1] pos\n", "term 'word[1] pos': 'pos' is not expected"),
+        ("word[1] pos\n", "term 'word[1] pos': unexpected 'pos'"),
         ("word[x]\n", "expected an offset from -99 to 99, found 'x'"),
         ("word[100]\n", "expected an offset from -99 to 99, found '100'"),
         ("word[2..-2]\n", "the range 2..-2 is empty"),
-        ("word[-1..1] | pos\n", "term 'word[-1..1]': a range of offsets stands alone"),
+        ("word[-1..1] | pos\n", "term 'word[-1..1]': a range of offsets cannot be combined"),
         ("shape(word, 2)\n", "shape takes only a column"),
         ("prefix(word, 0)\n", "expected a length from 1 to 999, found '0'"),
         ("prefix()\n", "no column ')'"),
-        ("word | bias\n", "term 'bias': the bias stands alone"),
+        ("word | bias\n", "term 'bias': the bias must be alone"),
         ("# nothing\n", "template: no patterns"),
-        ("padding _B\nword\n", "line 1: padding is followed by two words"),
+        ("padding _B\nword\n", "line 1: padding must be followed by two words"),
         ("padding a b\npadding a b\nword\n", "line 2: there is a padding line already"),
-        ("columns word 2x\nword\n", "line 1: '2x' is no name"),
-        ("columns a a\na\n", "line 1: columns is followed by"),
-        ("columns form shape\nform\n", "the name 'shape' has a meaning of its own"),
-        ("columns form tag\nword\n", "no column 'word'; there are form, tag, col0"),
+        ("columns word 2x\nword\n", "line 1: '2x' is not a name"),
+        ("columns a a\na\n", "line 1: columns must be followed by"),
+        ("columns form shape\nform\n", "the name 'shape' is reserved"),
+        ("columns form tag\nword\n", "no column 'word'; the columns are form, tag, col0"),
         ("my_template.txt", "nor is it a file, or one of default, chunking, pos"),
     ],
 )

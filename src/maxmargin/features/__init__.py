@@ -1,6 +1,6 @@
-"""Features of tokens: window templates over columns, and vocabularies of users' own features.
+"""Features of tokens: window templates over columns, and vocabularies of custom features.
 
-The names are imported on first use, so that ``import maxmargin.features`` costs nothing.
+The names are imported on first use, so that ``import maxmargin.features`` is fast.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The templates that have a name."""
+"""The built-in templates."""
 
 from __future__ import annotations
 
 DEFAULT = """\
-# Chunking, entities, tagging: the words around, the form of the word, and every other column.
+# Chunking, entities, tagging: words in a window, affixes and shape, and all other columns.
 word[-2..2]
 word[-1] | word[0]
 word[0] | word[1]
@@ -23,7 +23,7 @@ extra[0] | extra[1] | extra[2]
 """
 
 CHUNKING = """\
-# Words and parts of speech in a window: 19 features a token.
+# Words and parts of speech in a window: 19 features per token.
 word[-2..2]
 word[-1] | word[0]
 word[0] | word[1]

@@ -1,4 +1,4 @@
-"""Integer codes of strings, their counts and order, and the matrix they end in."""
+"""Integer codes of strings, their counts and order, and the feature matrix made from them."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import numpy as np
 
 
 class Codes(defaultdict[Any, int]):
-    """Numbers for things, from 0 on in the order in which they are first looked up."""
+    """Numbers for items, from 0 in the order in which they are first looked up."""
 
     def __init__(self) -> None:
         super().__init__()
         self.default_factory = self.__len__
 
     def encode(self, items: Iterable[Hashable], n: int) -> np.ndarray:
-        """The numbers (n,) of n items; new items are added."""
+        """The numbers of n items, an array (n,); new items are added."""
         return np.fromiter(map(self.__getitem__, items), np.int32, n)
 
 
@@ -28,10 +28,11 @@ class Distinct(NamedTuple):
     Attributes
     ----------
     first : int array (m,)
-        Where each distinct code occurs first.
+        Position where each distinct code occurs first.
     inverse : int array (n,)
-        Which of the m codes each entry is.
+        The number, from 0 to m - 1, of the distinct code of each entry.
     counts : int array (m,)
+        How often each distinct code occurs.
     """
 
     first: np.ndarray
@@ -40,28 +41,28 @@ class Distinct(NamedTuple):
 
 
 def distinct(codes: np.ndarray, size: int) -> Distinct:
-    """The distinct ones of n codes from 0 to size - 1."""
+    """The distinct codes of an array of n codes from 0 to size - 1."""
     n = len(codes)
     if size > 4 * n + 1024:
         _, *rest = np.unique(codes, return_index=True, return_inverse=True, return_counts=True)
         return Distinct(*rest)
-    # A table of all codes is filled in linear time; np.unique would have to sort.
+    # Filling a table of all codes takes linear time; np.unique would have to sort.
     counts = np.bincount(codes, minlength=size)
     used = np.flatnonzero(counts)
     table = np.zeros(size, np.int32)
-    table[codes[::-1]] = np.arange(n - 1, -1, -1, dtype=np.int32)  # the last one written stays
+    table[codes[::-1]] = np.arange(n - 1, -1, -1, dtype=np.int32)  # the last assignment counts
     first = table[used]
     table[used] = np.arange(len(used), dtype=np.int32)
     return Distinct(first, table[codes], counts[used])
 
 
 def rank(counts: np.ndarray, min_count: int = 1) -> tuple[np.ndarray, int]:
-    """Columns for features by their counts: the most frequent first, equal ones in given order.
+    """Columns of features by decreasing counts; features with equal counts keep their order.
 
     Returns
     -------
     columns : int32 array (m,)
-        -1 for a feature that occurs less than ``min_count`` times.
+        -1 for a feature that occurs fewer than ``min_count`` times.
     n : int
         Number of columns.
     """
@@ -73,7 +74,7 @@ def rank(counts: np.ndarray, min_count: int = 1) -> tuple[np.ndarray, int]:
 
 
 def in_columns(names: Iterable[str], columns: np.ndarray, n: int) -> list[str]:
-    """The names of the n columns, given the name and the column of each feature that has one."""
+    """The names of the n columns, from the name and the column of each feature that has one."""
     scattered = np.empty(n, object)
     scattered[columns] = list(names)
     return scattered.tolist()
@@ -82,31 +83,32 @@ def in_columns(names: Iterable[str], columns: np.ndarray, n: int) -> list[str]:
 def token_matrix(
     tokens: np.ndarray, columns: np.ndarray, values: np.ndarray, shape: tuple[int, int]
 ) -> Any:
-    """Entries as a CSR matrix with sorted column indices; entries at one place are added up.
+    """A CSR matrix with sorted column indices; entries at the same place are added up.
 
     Parameters
     ----------
     tokens, columns : int32 arrays (nnz,)
-        The place of each entry. Entries in column -1 are left out.
+        The row and the column of each entry. Entries in column -1 are left out.
     values : array (nnz,)
     shape : (int, int)
+        Number of tokens and of features.
     """
-    from scipy.sparse import coo_array  # slow to import: only when features are extracted
+    from scipy.sparse import coo_array  # slow to import, so only when features are extracted
 
     if len(columns) and columns.min() < 0:
         known = columns >= 0
         tokens, columns, values = tokens[known], columns[known], values[known]
-    # Through the transpose: two linear passes, and the indices come out sorted.
+    # Via the transpose: two linear passes, after which the indices are sorted.
     by_column = coo_array((values, (columns, tokens)), shape=shape[::-1]).tocsr()
     return by_column.T.tocsr()
 
 
 def place(offsets: np.ndarray, token: int) -> str:
-    """Where a token is, for a message: its sequence and its number there, from 0 on."""
+    """The place of a token for a message: its sequence and its number there, both from 0."""
     i = int(np.searchsorted(offsets, token, side="right")) - 1
     return f"sequence {i}, token {token - int(offsets[i])}"
 
 
 def cut(items: list[Any], offsets: np.ndarray) -> Iterator[list[Any]]:
-    """The items of each sequence."""
+    """Split the items into sequences."""
     return (items[start:stop] for start, stop in pairwise(offsets.tolist()))

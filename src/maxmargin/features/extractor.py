@@ -1,4 +1,4 @@
-"""From rows of columns to feature matrices, by a template."""
+"""Feature matrices from rows of columns and a template."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ if TYPE_CHECKING:
 
 
 class Extractor:
-    r"""Turns rows of columns, as `maxmargin.io.read_conll` gives them, into feature sequences.
+    r"""Turns rows of columns, as read by `maxmargin.io.read_conll`, into feature sequences.
 
     Parameters
     ----------
     template : str, path or Template
-        The name of a built-in template, a file, or the text; see `Template`.
+        The name of a built-in template, a file, or the text of a template; see `Template`.
     min_count : int
-        Features that occur less often in the rows of `fit_transform` are left out.
+        Features that occur fewer times in the rows of `fit_transform` are left out.
 
     Attributes
     ----------
     template_ : Template
-        The template for the number of columns seen; its ``text`` and ``names_`` are all that
-        `from_names` needs.
+        The template expanded to the number of columns seen. `from_names` needs only its ``text``
+        and ``names_``.
     vocabulary_ : Vocabulary
     names_ : list of str
-        The features of the columns, the most frequent first: the weights of features that are
-        used often then lie together in memory.
+        The features of the columns, most frequent first, so that the weights of frequent
+        features are close together in memory.
 
     Examples
     --------
@@ -54,7 +54,7 @@ class Extractor:
 
     @classmethod
     def from_names(cls, template_text: str, names: Iterable[str]) -> Extractor:
-        """The fitted extractor with this template and these names of columns."""
+        """A fitted extractor with this template and these names of columns."""
         extractor = cls(Template.from_text(template_text))
         extractor.template_ = extractor.template
         extractor.vocabulary_ = Vocabulary(names)
@@ -62,11 +62,11 @@ class Extractor:
 
     @property
     def names_(self) -> list[str]:
-        """The features of the columns."""
+        """The names of the columns."""
         return self.vocabulary_.names_
 
     def fit_transform(self, rows: Any) -> Sequences:
-        """Choose the columns, and extract.
+        """Choose the columns and extract the features.
 
         Parameters
         ----------
@@ -76,16 +76,19 @@ class Extractor:
         Returns
         -------
         Sequences
-            ``matrix`` is CSR (total tokens, n_features), float32, with ones and sorted indices.
+            ``matrix`` is a CSR matrix (total tokens, n_features) of ones, in float32, with sorted
+            indices.
         """
         rows = Rows.of(rows)
         if not rows.n_tokens:
-            raise DataError("there are no tokens to take features from")
+            raise DataError("there are no tokens to extract features from")
         template = Template(self.template).expand(rows.n_columns)
         found = _find(rows, template)
         columns, n = rank(np.concatenate([f.features.counts for f in found]), self.min_count)
         if not n:
-            raise DataError(f"no feature occurs min_count = {self.min_count} times; lower it")
+            raise DataError(
+                f"no feature occurs min_count = {self.min_count} times; use a lower min_count"
+            )
         by_pattern = _per_pattern(columns, found)
         names = (f.names(own >= 0) for f, own in zip(found, by_pattern, strict=True))
         names = in_columns(chain.from_iterable(names), columns[columns >= 0], n)
@@ -94,12 +97,12 @@ class Extractor:
         return _sequences(rows, found, by_pattern, n)
 
     def transform(self, rows: Any) -> Sequences:
-        """Extract the features that `fit_transform` has seen; others are left out.
+        """Extract the features seen by `fit_transform`; others are left out.
 
         Parameters
         ----------
         rows : Rows or list of sequences of tokens
-            With the columns of the rows of `fit_transform`.
+            With the same columns as the rows of `fit_transform`.
 
         Returns
         -------
@@ -116,7 +119,7 @@ class Extractor:
 def _find(rows: Rows, template: Template) -> list[Found]:
     if rows.n_columns < template.n_columns:
         raise DataError(
-            f"the template looks at {template.n_columns} columns, the tokens have "
+            f"the template needs {template.n_columns} columns, the tokens have "
             f"{rows.n_columns}; correct the rows, or use another template"
         )
     windows = Windows(rows, template)
@@ -124,14 +127,14 @@ def _find(rows: Rows, template: Template) -> list[Found]:
 
 
 def _per_pattern(columns: np.ndarray, found: list[Found]) -> list[np.ndarray]:
-    """The columns of each pattern's own features."""
+    """The columns of the features of each pattern."""
     return np.split(columns, np.cumsum([len(f.features.first) for f in found])[:-1])
 
 
 def _sequences(
     rows: Rows, found: list[Found], by_pattern: list[np.ndarray], n_features: int
 ) -> Sequences:
-    """The matrix of all occurrences, given the columns of each pattern's features."""
+    """The matrix of all occurrences, from the columns of each pattern's features."""
     from ..data.sequences import Sequences
 
     none = np.zeros(0, np.int32)

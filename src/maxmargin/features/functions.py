@@ -1,4 +1,4 @@
-"""The functions of a template: from the string in a column to one string or several."""
+"""The functions of a template, which turn the string in a column into one or more strings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def shape(value: str) -> str:
 
 
 def short_shape(value: str) -> str:
-    """The shape with runs of one kind made one.
+    """The shape with repeated characters merged into one.
 
     >>> short_shape("McDonald's-1990")
     "XxXx'x-d"
@@ -32,20 +32,20 @@ def _kind(char: str) -> str:
         return "x"
     if char.isdigit():
         return "d"
-    return "a" if char.isalpha() else char  # a: a letter of a script without cases
+    return "a" if char.isalpha() else char  # a: a letter of a script without upper and lower case
 
 
 def word_class(value: str) -> str:
-    """What the string is made of.
+    """The kind of characters in the string.
 
     ========  ============================================  ============
-    digits    digits alone                                  1990
-    number    digits, and signs that are no letters         1,000.5  '90
+    digits    only digits                                   1990
+    number    digits and signs                              1,000.5  '90
     punct     neither letters nor digits                    --
-    lower     letters without capitals, maybe signs         co-op
-    capital   one letter, a capital; or capitals and signs  I  U.S.
+    lower     lower-case letters, maybe signs               co-op
+    capital   one capital letter; or capitals and signs     I  U.S.
     upper     two or more letters, all capitals             IBM
-    initial   a capital first and no other                  Smith
+    initial   only the first letter is a capital            Smith
     mixed     other capitals                                McDonald
     alnum     letters and digits                            3rd  F-16
     ========  ============================================  ============
@@ -94,7 +94,7 @@ class Function:
     name : str
         A key of ``SIMPLE`` or ``AFFIXES``.
     low, high : int
-        The lengths of an affix; ``high`` None means all lengths from 1 on.
+        The shortest and longest affix; if ``high`` is None, all lengths from 1 on.
     """
 
     name: str
@@ -102,7 +102,7 @@ class Function:
     high: int | None = None
 
     def __call__(self, value: str) -> list[str]:
-        """The values of a string: at least one, all different."""
+        """The values of a string: at least one, without duplicates."""
         if self.name in SIMPLE:
             return [SIMPLE[self.name](value)]
         affix = AFFIXES[self.name]
@@ -111,7 +111,7 @@ class Function:
         return [affix(value, n) for n in range(self.low, max(self.low, longest) + 1)]
 
     def text(self, inner: str) -> str:
-        """How a template writes the function of ``inner``."""
+        """The text of this function of ``inner`` in a template."""
         if self.name in SIMPLE or self.high is None:
             return f"{self.name}({inner})"
         lengths = str(self.low) if self.low == self.high else f"{self.low}..{self.high}"
@@ -119,7 +119,7 @@ class Function:
 
 
 def apply_all(functions: tuple[Function, ...], value: str) -> list[str]:
-    """The values of a string under functions, the first of them applied first."""
+    """Apply functions to a string, in their order; returns all values."""
     values = [value]
     for function in functions:
         values = list(dict.fromkeys(v for u in values for v in function(u)))

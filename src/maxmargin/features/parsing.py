@@ -1,10 +1,10 @@
 """The grammar of templates.
 
-A template is a text with one directive or pattern a line; ``#`` begins a comment::
+A template is a text with one directive or pattern per line; ``#`` starts a comment::
 
-    columns NAME NAME ...          names of the columns, instead of: word pos
+    columns NAME NAME ...          names of the columns, by default: word pos
     padding BEFORE AFTER           words outside of a sequence, treated like its words
-    TERM | TERM | ...              a pattern: its terms have these values together
+    TERM | TERM | ...              a pattern: the values of its terms are combined
 
     TERM   = bias | COLUMN | COLUMN[OFFSET] | COLUMN[FIRST..LAST] | FUNCTION(TERM)
              | AFFIX(TERM) | AFFIX(TERM, LENGTH) | AFFIX(TERM, SHORTEST..LONGEST)
@@ -34,26 +34,26 @@ _RESERVED = {"bias", "columns", "extra", "padding", *_FUNCTIONS}
 
 @dataclass(frozen=True)
 class Term:
-    """Functions, the first of them applied first, of a column of a token near the current one."""
+    """Functions, in their order, of a column of a token at an offset from the current one."""
 
     column: int
     offset: int
     functions: tuple[Function, ...] = ()
 
     def text(self, columns: tuple[str, ...]) -> str:
-        """The term as a template writes it, given the names of columns."""
+        """The text of the term in a template, with these names of columns."""
         text = f"{column_name(self.column, columns)}[{self.offset}]"
         for function in self.functions:
             text = function.text(text)
         return text
 
 
-#: Terms that hold together; none at all is the bias.
+#: The terms of a pattern; the empty tuple is the bias.
 Pattern = tuple[Term, ...]
 
 
 def column_name(column: int, columns: tuple[str, ...]) -> str:
-    """What a column is called."""
+    """The name of a column."""
     if column == EXTRA:
         return "extra"
     return columns[column] if column < len(columns) else f"col{column}"
@@ -63,16 +63,16 @@ def parse_columns(words: list[str]) -> tuple[str, ...]:
     """The names in a ``columns`` line."""
     for name in words:
         if not re.fullmatch(r"[^\W\d]\w*", name):
-            raise DataError(f"{name!r} is no name: letters, digits and _ make a name")
+            raise DataError(f"{name!r} is not a name: use letters, digits and _")
         if name in _RESERVED or _COLUMN_NUMBER.fullmatch(name):
-            raise DataError(f"the name {name!r} has a meaning of its own; choose another")
+            raise DataError(f"the name {name!r} is reserved; choose another")
     if not words or len(set(words)) < len(words):
-        raise DataError("columns is followed by the names of the columns, all different")
+        raise DataError("columns must be followed by the names of the columns, all different")
     return tuple(words)
 
 
 def parse_pattern(line: str, columns: tuple[str, ...]) -> list[Pattern]:
-    """The patterns of a line: several when its one term has a range of offsets."""
+    """The patterns of a line: several if its only term has a range of offsets."""
     texts = [text.strip() for text in line.split("|")]
     if texts == ["bias"]:
         return [()]
@@ -82,7 +82,7 @@ def parse_pattern(line: str, columns: tuple[str, ...]) -> list[Pattern]:
     for text, choices in zip(texts, terms, strict=True):
         if len(choices) > 1:
             raise DataError(
-                f"term {text!r}: a range of offsets stands alone; write one line for each offset"
+                f"term {text!r}: a range of offsets cannot be combined; write one line per offset"
             )
     return [tuple(term for [term] in terms)]
 
@@ -98,12 +98,12 @@ class _TermParser:
 
     def parse(self) -> list[Term]:
         if not self.tokens:
-            raise DataError("a term is missing beside a '|'")
+            raise DataError("a term is missing next to a '|'")
         if self.text == "bias":
-            raise self.error("the bias stands alone on its line")
+            raise self.error("the bias must be alone on its line")
         terms = self.term()
         if self.at < len(self.tokens):
-            raise self.error(f"{self.tokens[self.at]!r} is not expected after a complete term")
+            raise self.error(f"unexpected {self.tokens[self.at]!r} after a complete term")
         return terms
 
     def error(self, message: str) -> DataError:
@@ -134,7 +134,7 @@ class _TermParser:
 
     def function(self, name: str) -> list[Term]:
         if name not in _FUNCTIONS:
-            raise self.error(f"no function {name!r}; there are {', '.join(_FUNCTIONS)}")
+            raise self.error(f"no function {name!r}; the functions are {', '.join(_FUNCTIONS)}")
         self.expect("(")
         inner = self.term()
         function = Function(name)
@@ -154,7 +154,7 @@ class _TermParser:
         if number := _COLUMN_NUMBER.fullmatch(name):
             return int(number[1])
         known = ", ".join(self.columns)
-        raise self.error(f"no column {name!r}; there are {known}, col0, col1, ... and extra")
+        raise self.error(f"no column {name!r}; the columns are {known}, col0, col1, ... and extra")
 
     def interval(self, what: str, least: int, most: int) -> tuple[int, int]:
         low = high = self.integer(what, least, most)
@@ -173,7 +173,7 @@ class _TermParser:
 
 
 def meaningful_lines(text: str) -> Iterator[tuple[int, str]]:
-    """The lines without comments that are not empty, with their numbers from 1 on."""
+    """The non-empty lines without comments, with their numbers from 1 on."""
     for number, line in enumerate(text.splitlines(), 1):
         if content := line.partition("#")[0].strip():
             yield number, content

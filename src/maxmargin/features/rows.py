@@ -1,4 +1,4 @@
-"""Tokens with columns, as a CoNLL file has them: a list of lists of tuples, stored flat."""
+"""Tokens with columns, as in a CoNLL file: a list of lists of tuples, stored in flat arrays."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Column:
     Attributes
     ----------
     values : list of str
-        Distinct; some may belong to no token, as a part of the rows shares the list of the whole.
+        Distinct values. Some may be unused, because a slice of the rows shares the list.
     codes : int32 array (total,)
-        Which value each token has.
+        Index of the value of each token.
     """
 
     values: list[str]
@@ -38,7 +38,7 @@ class Column:
         codes = self.codes[where]
         if len(codes) >= len(self.values):
             return Column(self.values, codes)
-        # A small part of a large file must not carry all of its words along.
+        # A small part of a large file must not keep all of its words in memory.
         used, codes = np.unique(codes, return_inverse=True)
         return Column([self.values[code] for code in used.tolist()], codes.astype(np.int32))
 
@@ -46,8 +46,8 @@ class Column:
 class Rows(Sequence[Any]):
     """Sequences of tokens with columns of strings.
 
-    It is used like a list of sequences, each a list of tuples of str, but keeps each column as
-    numbers, so that features are extracted without another look at the strings.
+    It can be used like a list of sequences, each a list of tuples of str, but stores each column as
+    integer codes, so that features are extracted without reading the strings again.
 
     Parameters
     ----------
@@ -70,12 +70,13 @@ class Rows(Sequence[Any]):
 
     @classmethod
     def of(cls, rows: Any) -> Rows:
-        """The rows of a list of sequences of tokens; `Rows` are returned as they are.
+        """Make rows from a list of sequences of tokens; `Rows` are returned unchanged.
 
         Parameters
         ----------
         rows : sequence of sequences of tokens
-            A token is a tuple or list of str, the same number for all; or a str, its one column.
+            A token is a tuple or list of str, of the same length for all; or a str, which is its
+            only column.
 
         Raises
         ------
@@ -92,7 +93,7 @@ class Rows(Sequence[Any]):
 
     @property
     def n_columns(self) -> int:
-        """Number of columns; 0 when there are no tokens."""
+        """Number of columns; 0 if there are no tokens."""
         return len(self.columns)
 
     @property
@@ -104,7 +105,7 @@ class Rows(Sequence[Any]):
         return len(self.offsets) - 1
 
     def __getitem__(self, key: Any) -> Any:
-        """The tokens of one sequence, or the rows of a slice or an array of numbers."""
+        """The tokens of one sequence, or the rows of a slice or an array of indices."""
         if isinstance(key, int | np.integer):
             i = range(len(self))[key]
             span = slice(self.offsets[i], self.offsets[i + 1])
@@ -156,7 +157,7 @@ def _column(column: Sequence[Any], offsets: np.ndarray) -> Column:
         i = next(i for i, value in enumerate(column) if not isinstance(value, str))
         raise DataError(
             f"{place(offsets, i)} has the column value {column[i]!r}; columns are str: turn "
-            "numbers into text, or give the features as dicts"
+            "numbers into strings, or give the features as dicts"
         )
     index = Codes()
     codes = index.encode(column, len(column))

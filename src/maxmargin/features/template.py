@@ -16,23 +16,24 @@ _LARGEST_FILE = 1 << 20
 
 
 class Template:
-    r"""A window template, read from its text; docs/templates.md describes the language.
+    r"""A window template, parsed from its text; docs/templates.md describes the language.
 
     Parameters
     ----------
     source : str, path or Template
-        The name of a built-in template ("default", "chunking" or "pos"), a file, or the text.
+        The name of a built-in template ("default", "chunking" or "pos"), a file, or the text of a
+        template.
 
     Attributes
     ----------
     text : str
-        The text, comments included.
+        The text, including comments.
     patterns : tuple of Pattern
-        What is looked up at each token; no pattern twice.
+        The patterns that are applied to each token, without duplicates.
     columns : tuple of str
         Names of the columns.
     padding : (str, str) or None
-        The words before and after a sequence, where they are to be treated like its words.
+        The words before and after a sequence, if they are treated like its words.
 
     Raises
     ------
@@ -57,30 +58,30 @@ class Template:
 
     @classmethod
     def from_text(cls, text: str) -> Template:
-        """The template with this text, even if a built-in template or a file is called so."""
+        """The template with this text, even if it is the name of a built-in template or a file."""
         return cls(_as_text(text))
 
     @property
     def names(self) -> list[str]:
-        """How each pattern is written; the part of its features' names before ``=``."""
+        """The text of each pattern, which is the part of its features' names before ``=``."""
         return [self.name(pattern) for pattern in self.patterns]
 
     @property
     def n_columns(self) -> int:
-        """Number of columns that tokens must have at least."""
+        """Minimum number of columns of the tokens."""
         return 1 + max((term.column for p in self.patterns for term in p), default=-1)
 
     @property
     def reach(self) -> int:
-        """The largest distance of a token looked at."""
+        """The largest distance of a token that a pattern uses."""
         return max((abs(term.offset) for p in self.patterns for term in p), default=0)
 
     def name(self, pattern: Pattern) -> str:
-        """How a pattern is written."""
+        """The text of a pattern."""
         return "|".join(term.text(self.columns) for term in pattern) or "bias"
 
     def expand(self, n_columns: int) -> Template:
-        """The template for tokens of ``n_columns`` columns: ``extra`` is written out."""
+        """The template for tokens of ``n_columns`` columns, with ``extra`` written out."""
         if not any(term.column == EXTRA for p in self.patterns for term in p):
             return self
         lines = [] if self.columns == DEFAULT_COLUMNS else [f"columns {' '.join(self.columns)}"]
@@ -114,7 +115,7 @@ class Template:
             with _place(path, number, hint):
                 patterns.update(dict.fromkeys(parse_pattern(line, self.columns)))
         if not patterns:
-            raise DataError("no patterns; write one a line, such as word[-1]", path)
+            raise DataError("no patterns; write one per line, such as word[-1]", path)
         self.patterns = tuple(patterns)
 
     def _directive(self, keyword: str, words: list[str]) -> None:
@@ -123,12 +124,14 @@ class Template:
         elif len(words) == 2:
             self.padding = (words[0], words[1])
         else:
-            raise DataError("padding is followed by two words: the one before and the one after")
+            raise DataError(
+                "padding must be followed by two words: the one before and the one after"
+            )
 
 
 @contextmanager
 def _place(path: str, line: int, hint: str) -> Iterator[None]:
-    """Adds the place in the template, and a hint, to the errors of a block."""
+    """Add the place in the template and a hint to the errors of a block."""
     try:
         yield
     except DataError as error:
@@ -136,19 +139,19 @@ def _place(path: str, line: int, hint: str) -> Iterator[None]:
 
 
 def _as_text(text: str) -> str:
-    """The text with a line end, which no name has."""
+    """The text with a line end, which marks it as text and not as a name."""
     return text if "\n" in text else text + "\n"
 
 
 def _find(source: Any) -> tuple[str, str]:
-    """The text of a template, and what messages call it."""
+    """The text of a template, and its name in messages."""
     if isinstance(source, str):
         if source in BUILTIN:
             return BUILTIN[source], f"template {source!r}"
         if "\n" in source or not os.path.isfile(source):
             return source, "template"
     elif not isinstance(source, os.PathLike):
-        raise DataError(f"a template is a name, a file or a text, not {source!r}")
+        raise DataError(f"a template must be a name, a file or a text, not {source!r}")
     return _read(source)
 
 

@@ -1,4 +1,4 @@
-"""Names of features and their columns, for features that users make themselves."""
+"""Names of features and their columns, for features that users compute themselves."""
 
 from __future__ import annotations
 
@@ -22,18 +22,19 @@ if TYPE_CHECKING:
 class Vocabulary:
     """Turns sequences of tokens with named features into sequences of feature rows.
 
-    A token is a dict from names to values: a number, a bool (1 or 0), or a str, which makes the
-    feature ``name=value`` with the value 1. Or it is a list of names, each with the value 1.
+    A token is a dict from names to values, or a list of names. A value is a number, a bool (1 or 0)
+    or a str, which gives the feature ``name=value`` with the value 1. Names in a list have the
+    value 1.
 
     Parameters
     ----------
     names : iterable of str, optional
-        The names of the columns, where they are known already.
+        The names of the columns, if already known.
 
     Attributes
     ----------
     names_ : list of str
-        The names of the columns; after `fit_transform` the most frequent first.
+        The names of the columns; after `fit_transform`, the most frequent first.
 
     Examples
     --------
@@ -55,7 +56,7 @@ class Vocabulary:
         return len(self.names_)
 
     def lookup(self, names: Iterable[str], n: int) -> np.ndarray:
-        """The columns (n,) of n names, -1 for those that have none."""
+        """The columns of n names, an array (n,); -1 for names without a column."""
         if self._index is None:
             self._index = {name: i for i, name in enumerate(self.names_)}
             if len(self._index) < len(self.names_):
@@ -63,7 +64,7 @@ class Vocabulary:
         return np.fromiter(map(self._index.get, names, repeat(-1)), np.int32, n)
 
     def fit_transform(self, X: Any) -> Sequences:
-        """Give every name in X a column, and make the matrix.
+        """Assign a column to every name in X, and make the matrix.
 
         Parameters
         ----------
@@ -72,12 +73,12 @@ class Vocabulary:
         Returns
         -------
         Sequences
-            ``matrix`` is CSR (total tokens, n_features), float64, with sorted indices.
+            ``matrix`` is a CSR matrix (total tokens, n_features) in float64 with sorted indices.
 
         Raises
         ------
         DataError
-            If a value is not finite or of another type; the message names sequence, token and
+            If a value is not finite or has a wrong type; the message names sequence, token and
             feature.
         """
         entries = _entries(X)
@@ -97,7 +98,7 @@ class Vocabulary:
 
 @dataclass
 class _Entries:
-    """Features of tokens, below one another: the token, the number of the name, the value."""
+    """All features in flat arrays: the token, the number of the name and the value of each."""
 
     offsets: np.ndarray
     tokens: np.ndarray
@@ -107,13 +108,13 @@ class _Entries:
     binary: bool
 
     def sequences(self, columns: np.ndarray, n_features: int) -> Sequences:
-        """The matrix, given the column of each name."""
+        """The matrix, from the column of each name."""
         from ..data.sequences import Sequences
 
         shape = (int(self.offsets[-1]), n_features)
         matrix = token_matrix(self.tokens, columns[self.codes], self.values, shape)
         if self.binary:
-            matrix.data[:] = 1.0  # a name twice in a list is there, no more
+            matrix.data[:] = 1.0  # a repeated name in a list counts once
         return Sequences(matrix, self.offsets)
 
 
@@ -132,7 +133,7 @@ def _entries(X: Any) -> _Entries:
         raw = list(chain.from_iterable(token.values() for token in tokens))
         texts = _text_types(raw, names, owner, offsets)
         if texts:
-            # Pairs are numbered first: a string is made for each different one, not for each.
+            # Number the pairs first, so that a string is made only once for each distinct pair.
             keys = zip(names, _only_texts(raw, texts), strict=True)
         values = _numbers(raw, texts, names, owner, offsets)
     if not values.all():
@@ -146,7 +147,7 @@ def _entries(X: Any) -> _Entries:
 
 
 def _full_name(key: Any) -> str:
-    """The name of a feature, given its name, or its name with its text or None."""
+    """The name of a column, from a name, or from a pair of a name and its text or None."""
     if isinstance(key, str):
         return str(key)
     name, text = key
@@ -158,7 +159,7 @@ def _only_texts(raw: list[Any], texts: set[type]) -> list[Any]:
 
 
 def _are_lists(tokens: list[Any], offsets: np.ndarray) -> bool:
-    """Whether the tokens are lists and not dicts."""
+    """Whether the tokens are lists instead of dicts."""
     kinds = set(map(type, tokens))
     for allowed in (Mapping, list | tuple):
         if all(issubclass(kind, allowed) for kind in kinds):
@@ -181,7 +182,7 @@ def _check_names(names: list[Any], owner: np.ndarray, offsets: np.ndarray) -> No
 def _text_types(
     raw: list[Any], names: list[str], owner: np.ndarray, offsets: np.ndarray
 ) -> set[type]:
-    """The types of str among the types of values, which are all checked."""
+    """The subclasses of str among the types of values, after checking all types."""
     kinds = set(map(type, raw))
     if not all(issubclass(kind, str | Real | np.bool_) for kind in kinds):
         raise _wrong_value(raw, names, owner, offsets)
@@ -191,7 +192,7 @@ def _text_types(
 def _numbers(
     raw: list[Any], texts: set[type], names: list[str], owner: np.ndarray, offsets: np.ndarray
 ) -> np.ndarray:
-    """The values of features; 1 for a text."""
+    """The values of features; 1 for a string."""
     plain = [1.0 if type(value) in texts else value for value in raw] if texts else raw
     try:
         values = np.fromiter(plain, np.float64, len(plain))

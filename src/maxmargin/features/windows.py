@@ -1,4 +1,4 @@
-"""Where the patterns of a template occur in rows: all tokens at once, by integer codes."""
+"""Occurrences of the patterns of a template in rows, computed for all tokens by integer codes."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class Table:
     Attributes
     ----------
     values : list of str
-        Distinct.
+        Distinct values.
     codes : int32 array
-        Numbers of values: those of the first string, then those of the second, and so on.
+        Indices of values: those of the first string, then those of the second, and so on.
     counts : int array or None
-        How many values each string has; None when all have one.
+        Number of values per string; None if every string has one.
     """
 
     values: list[str]
@@ -45,7 +45,7 @@ class Found:
     tokens : int32 array (m,)
         The token of each occurrence, in increasing order.
     features : Distinct
-        The different features among the m occurrences.
+        The distinct features among the m occurrences.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Found:
     parts: list[tuple[Table, np.ndarray]]
 
     def names(self, kept: np.ndarray | None = None) -> Iterator[str]:
-        """The names of the features, or of the kept ones (a mask)."""
+        """The names of the features, or only of those kept by a mask."""
         first = self.features.first if kept is None else self.features.first[kept]
         if not self.parts:
             return iter([self.name] * len(first))
@@ -67,7 +67,7 @@ class Found:
 
 
 def _escaped(values: list[str], codes: np.ndarray) -> Iterator[str]:
-    """Strings in which a bar is marked: without that ``a|b`` and ``c`` were ``a`` and ``b|c``."""
+    """Escape bars: otherwise ``a|b`` with ``c`` would look like ``a`` with ``b|c``."""
     safe = [
         value.translate(_ESCAPE) if "|" in value or "\\" in value else value for value in values
     ]
@@ -75,9 +75,9 @@ def _escaped(values: list[str], codes: np.ndarray) -> Iterator[str]:
 
 
 class Windows:
-    """The rows as a template sees them.
+    """The windows of a template over rows.
 
-    Strings outside of a sequence have numbers too, after those of the column's values: first the
+    Positions outside of a sequence also have codes, after those of the column's values: first the
     one just before a sequence, then the one before that, and so on; then those after it.
 
     Parameters
@@ -104,7 +104,7 @@ class Windows:
         self._tables: dict[tuple[int, tuple[Function, ...]], Table] = {}
 
     def find(self, pattern: Pattern) -> Found:
-        """All occurrences of a pattern, at least one a token."""
+        """All occurrences of a pattern, at least one per token."""
         tokens = self.tokens
         parts: list[tuple[Table, np.ndarray]] = []
         for term in pattern:
@@ -120,7 +120,7 @@ class Windows:
         return Found(self.template.name(pattern), tokens, distinct(key, size), parts)
 
     def _slot(self, term: Term) -> np.ndarray:
-        """The number of the string at an offset from each token."""
+        """The code of the string at an offset from each token."""
         place = (term.column, term.offset)
         if place not in self._slots:
             column = self.rows.columns[term.column]
@@ -145,7 +145,7 @@ class Windows:
         if key not in self._tables:
             strings = self.rows.columns[term.column].values
             results = [apply_all(term.functions, string) for string in strings]
-            # A place outside has no letters to look at, unless the template gives it a word.
+            # A position outside has no letters, unless the template defines a padding word.
             functions = term.functions if self.template.padding else ()
             results += [apply_all(functions, string) for string in self.outside]
             self._tables[key] = _tabulate(results)
@@ -160,7 +160,7 @@ def _tabulate(results: list[list[str]]) -> Table:
 
 
 def _every_value(counts: np.ndarray, slots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """For strings with several values: which entry each value belongs to, and its place."""
+    """For strings with several values: the entry that each value belongs to, and its place."""
     starts = np.cumsum(counts) - counts
     here = counts[slots]
     repeat = np.repeat(np.arange(len(slots), dtype=np.int32), here)
@@ -169,7 +169,7 @@ def _every_value(counts: np.ndarray, slots: np.ndarray) -> tuple[np.ndarray, np.
 
 
 def _combine(parts: list[tuple[Table, np.ndarray]], n: int) -> tuple[np.ndarray, int]:
-    """One number for the values of all terms together, and a bound of these numbers."""
+    """One number for the combined values of all terms, and an upper bound of these numbers."""
     if len(parts) == 1:
         [(table, codes)] = parts
         return codes, len(table.values)
