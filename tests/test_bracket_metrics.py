@@ -130,7 +130,7 @@ def test_what_cannot_be_compared_is_refused():
         bracket_f1([SHE], [SHE, SHE])
     with pytest.raises(mm.DataError, match="tree 1: the words differ: word 2 is 'fish'"):
         bracket_f1([SHE, SHE], [SHE, SHE.replace("fish", "meat")])
-    with pytest.raises(mm.DataError, match="has 3 of them, the predicted one 2"):
+    with pytest.raises(mm.DataError, match="has 3 words, the predicted one 2"):
         bracket_f1([SHE], ["(S (NP (PRP She)) (VP (VBZ eats)))"])
 
 

@@ -186,8 +186,8 @@ def test_arrays_and_empty_input():
     [
         ([["a"], ["a", "b"]], [["a"], ["a"]], "sequence 1 has 2 true labels and 1 predicted"),
         ([["a"]], [["a"], ["b"]], "1 true sequences and 2 predicted"),
-        (["B-A", "O"], [["B-A"], ["O"]], "'B-A' is no sequence"),
-        ([1, 2], [1, 2], "1 is no sequence"),
+        (["B-A", "O"], [["B-A"], ["O"]], "'B-A' is not a sequence"),
+        ([1, 2], [1, 2], "1 is not a sequence"),
         ([[["a"]]], [[["a"]]], "hashable"),
     ],
 )

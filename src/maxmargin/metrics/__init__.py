@@ -1,4 +1,4 @@
-"""How good predictions are: tokens, sequences, entities as conlleval counts them, trees as evalb.
+"""Accuracy of predictions: tokens, sequences, entities as in conlleval, and trees as in evalb.
 
 >>> import maxmargin as mm
 >>> truth = [["B-NP", "I-NP", "O"], ["B-VP", "O"]]

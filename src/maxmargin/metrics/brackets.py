@@ -1,19 +1,19 @@
-"""Predicted trees against the true ones, counted by the rules of ``evalb``.
+"""Comparison of predicted with true trees, by the rules of ``evalb``.
 
 The rules are those of evalb with its parameter file COLLINS.prm, which all published figures use:
 
-- A bracket is the label and the span of a constituent; tags are no brackets. Brackets are counted
-  as often as they occur: of two equal ones in one tree, one in the other is right.
+- A bracket is the label and the span of a constituent; tags are not brackets. Equal brackets are
+  counted separately: if a bracket occurs twice in one tree and once in the other, one is correct.
 - Roots (TOP, ROOT, S1) are not counted. Labels end at the first ``-`` or ``=``.
 - Words tagged as punctuation (``,`` ``:`` `````` ``''`` ``.``) or as traces (``-NONE-``) are left
-  out of spans and of the tagging accuracy, and so are constituents of nothing else. A word is left
-  out if its tags in both trees say so, as evalb has it since it mends quotes.
+  out of spans and of the tagging accuracy, and so are constituents that contain only such words. A
+  word is left out if it is tagged so in both trees, as in the versions of evalb that fix quotes.
 - PRT equals ADVP.
 - A bracket crosses if it overlaps with a true one and neither contains the other.
-- An exact match is a tree of which all brackets are right; its tags may be wrong.
+- An exact match is a tree with all brackets correct; its tags may be wrong.
 
-Different from evalb: a sentence without a predicted tree is not left out, all of its brackets and
-tags count as missed; and different words in the two trees are an error.
+Unlike in evalb, a sentence without a predicted tree is not left out: all of its brackets and tags
+count as missed. Different words in the two trees are an error.
 """
 
 from __future__ import annotations
@@ -42,15 +42,16 @@ Bracket = tuple[str, int, int]
 
 @dataclass(frozen=True)
 class BracketEvaluation:
-    """Counts of predicted trees; ``print`` shows them as evalb's summary does.
+    """Counts of predicted trees; ``print`` shows them like evalb's summary.
 
     Attributes
     ----------
     trees : int array (n, 7)
-        For each sentence: correct, predicted and true brackets, predicted brackets that cross
-        true ones, words with the right tag, words, and whether no tree was predicted.
+        For each sentence the number of correct, predicted and true brackets, of predicted brackets
+        that cross true ones, of words with the correct tag and of words; and 1 if no tree was
+        predicted.
     labels : Counts
-        Brackets of each label.
+        Counts of brackets per label.
 
     Examples
     --------
@@ -73,21 +74,21 @@ class BracketEvaluation:
         punctuation: bool = False,
         particles: bool = False,
     ) -> Self:
-        """Count.
+        """Compare predicted with true trees.
 
         Parameters
         ----------
         truth, predicted : iterables of Tree, nltk.Tree or str
-            A prediction may be None: there is no tree.
+            A prediction may be None if there is no tree.
         punctuation : bool
-            Whether punctuation counts as other words do.
+            Whether to count punctuation like other words.
         particles : bool
-            Whether PRT and ADVP differ.
+            Whether PRT and ADVP are different labels.
 
         Raises
         ------
         DataError
-            If the numbers of trees, or the words of two trees, disagree.
+            If the numbers of trees, or the words of two trees, differ.
         """
         there = [as_tree(tree) for tree in truth]
         given = [None if tree is None else as_tree(tree) for tree in predicted]
@@ -121,12 +122,12 @@ class BracketEvaluation:
 
     @property
     def precision(self) -> float:
-        """Part of the predicted brackets that are correct; 0 when there are none."""
+        """Fraction of the predicted brackets that are correct; 0 if there are none."""
         return self.totals["correct"] / max(self.totals["found"], 1)
 
     @property
     def recall(self) -> float:
-        """Part of the true brackets that are found; 0 when there are none."""
+        """Fraction of the true brackets that are found; 0 if there are none."""
         return self.totals["correct"] / max(self.totals["support"], 1)
 
     @property
@@ -136,35 +137,36 @@ class BracketEvaluation:
 
     @property
     def exact_match(self) -> float:
-        """Part of the trees of which all brackets are right."""
+        """Fraction of the trees with all brackets correct."""
         correct, found, support = self.trees[:, :3].T
         right = (correct == found) & (correct == support) & (self.trees[:, 6] == 0)
         return int(right.sum()) / max(len(self), 1)
 
     @property
     def tagging_accuracy(self) -> float:
-        """Part of the words with the right tag."""
+        """Fraction of the words with the correct tag."""
         return self.totals["tags"] / max(self.totals["words"], 1)
 
     @property
     def crossing(self) -> float:
-        """Crossing brackets in an average tree."""
+        """Average number of crossing brackets per tree."""
         return self.totals["crossing"] / max(len(self), 1)
 
     def crossing_at_most(self, n: int) -> float:
-        """Part of the trees with at most n crossing brackets."""
+        """Fraction of the trees with at most n crossing brackets."""
         return int((self.trees[:, 3] <= n).sum()) / max(len(self), 1)
 
     def interval(self, level: float = 0.95, n: int = 2000, seed: int = 0) -> tuple[float, float]:
-        """A bootstrap interval of F1: sentences are drawn again, with replacement.
+        """A bootstrap confidence interval of F1, which resamples sentences with replacement.
 
         Parameters
         ----------
         level : float
-            The probability that the interval should hold the F1 of the population.
+            Probability that the interval contains the F1 of the population.
         n : int
-            Number of drawings.
+            Number of bootstrap samples.
         seed : int
+            Seed of the random number generator.
         """
         return _quantiles(_f1(self._draw(n, seed) @ self.trees), level)
 
@@ -173,21 +175,23 @@ class BracketEvaluation:
     ) -> tuple[float, float]:
         """A bootstrap interval of this F1 minus that of other predictions of the same sentences.
 
-        Both are counted on the same drawings, so that the interval is shorter than those of the
-        two F1 make one think.
+        Both are evaluated on the same samples, so the interval is shorter than the separate
+        intervals of the two F1 suggest.
         """
         if len(self) != len(other):
-            raise DataError(f"{len(self)} and {len(other)} trees are not the same sentences")
+            raise DataError(
+                f"there are {len(self)} and {len(other)} trees: compare the same sentences"
+            )
         drawn = self._draw(n, seed)
         return _quantiles(_f1(drawn @ self.trees) - _f1(drawn @ other.trees), level)
 
     def _draw(self, n: int, seed: int) -> np.ndarray:
-        """How often each sentence is drawn."""
+        """How often each sentence is drawn in each sample."""
         share = np.full(len(self), 1 / len(self))
         return np.random.default_rng(seed).multinomial(len(self), share, size=n)
 
     def to_dict(self) -> dict[str, Any]:
-        """All numbers, as JSON can hold them."""
+        """All numbers as JSON types."""
         return {
             "trees": len(self),
             "precision": self.precision,
@@ -212,7 +216,7 @@ class BracketEvaluation:
             ("bracketing F1", self.f1, ""),
             ("exact match", self.exact_match, f"of {len(self):,} trees"),
             ("tagging accuracy", self.tagging_accuracy, f"{t['tags']:,} of {t['words']:,} words"),
-            ("no crossing", self.crossing_at_most(0), f"{self.crossing:.2f} crossing a tree"),
+            ("no crossing", self.crossing_at_most(0), f"{self.crossing:.2f} crossing per tree"),
             ("2 or less crossing", self.crossing_at_most(2), ""),
         ]  # fmt: skip
         if t["missing"]:
@@ -226,7 +230,7 @@ def bracket_f1(truth: Iterable[Any], predicted: Iterable[Any]) -> float:
     Parameters
     ----------
     truth, predicted : iterables of Tree, nltk.Tree or str
-        A prediction may be None: there is no tree.
+        A prediction may be None if there is no tree.
 
     Examples
     --------
@@ -248,7 +252,7 @@ def _f1(sums: np.ndarray) -> np.ndarray:
 def _compare(
     i: int, a: Tree, b: Tree | None, ignored: frozenset[str], particles: bool
 ) -> tuple[Counter[Bracket], Counter[Bracket], tuple[int, int]]:
-    """True brackets, predicted brackets, and words with the right tag and all words."""
+    """True and predicted brackets, and the numbers of words with the correct tag and of words."""
     true = a.pos()
     found = true if b is None else b.pos()
     if [word for word, _ in true] != [word for word, _ in found]:
@@ -270,7 +274,7 @@ def _difference(true: list[tuple[str, str]], found: list[tuple[str, str]]) -> st
     for place, ((a, _), (b, _)) in enumerate(zip(true, found, strict=False)):
         if a != b:
             return f"word {place} is {a!r} in the true tree and {b!r} in the predicted one"
-    return f"the true tree has {len(true)} of them, the predicted one {len(found)}"
+    return f"the true tree has {len(true)} words, the predicted one {len(found)}"
 
 
 def _brackets(tree: Tree, place: list[int], particles: bool) -> Counter[Bracket]:

@@ -1,12 +1,12 @@
 """Entities (chunks) in sequences of tags, found by the rules of the CoNLL script ``conlleval``.
 
 A label is a tag, a hyphen and a type: ``B-NP`` begins an entity of type NP, ``I-`` continues one
-(or begins one, where none of its type is open: IOB1), ``E-`` ends one, ``S-`` is one, ``O`` is
-outside. The rules for B, I and O are the script's. Its version of 2004 knows no S, and it joins an
-entity that ends in E with a B right after it; here E and S always end an entity and S always begins
-one, as in ``seqeval`` (its default mode) and in later versions of the script. ``[-NP`` and
-``]-NP`` are entities of one word and ``.`` is outside, as in the script; any other tag continues or
-begins an entity by its type alone.
+(or begins one if none of its type is open, as in IOB1), ``E-`` ends one, ``S-`` is an entity of one
+token, and ``O`` is outside. The rules for B, I and O are those of the script. Its version of 2004
+does not know S, and joins an entity that ends in E with a B right after it. Here E and S always end
+an entity and S always begins one, as in ``seqeval`` (in its default mode) and in later versions of
+the script. As in the script, ``[-NP`` and ``]-NP`` are entities of one word and ``.`` is outside.
+Any other tag continues or begins an entity by its type alone.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-#: The type of tags that have none, such as a bare ``B``.
+#: The type of tags without a type, such as ``B`` alone.
 NO_TYPE = "_"
 
 _TAGS = {tag: code for code, tag in enumerate("OBIES[].")}
@@ -24,7 +24,7 @@ _OTHER = len(_TAGS)
 
 
 def _table(pairs: Iterable[tuple[str, str]]) -> np.ndarray:
-    """``table[previous, current]``: true for these tags before those; ``*`` stands for any tag."""
+    """``table[previous, current]`` is true for these pairs of tags; ``*`` stands for any tag."""
     table = np.zeros((_OTHER + 1, _OTHER + 1), bool)
     for pair in pairs:
         codes = (
@@ -37,19 +37,19 @@ def _table(pairs: Iterable[tuple[str, str]]) -> np.ndarray:
 _STARTS = _table([("*", "BS[]"), ("OES", "IE")])
 _ENDS = _table([("ES[]", "*"), ("BI", "BSO")])
 
-#: Tags that no entity begins with, and that end none, whatever their types.
+#: Tags that never begin or end an entity because of a change of type.
 _OUTSIDE = np.isin(np.arange(_OTHER + 1), [_TAGS["O"], _TAGS["."]])
 
 
 class Chunks(NamedTuple):
-    """Entities of a stretch of tokens, in the order of their starts.
+    """Entities in a range of tokens, in the order of their starts.
 
     Attributes
     ----------
     start, stop : int arrays (m,)
         Positions: an entity is ``labels[start:stop]``.
     kind : int array (m,)
-        Number of its type.
+        Number of the type of each entity.
     """
 
     start: np.ndarray
@@ -58,7 +58,7 @@ class Chunks(NamedTuple):
 
 
 def are_chunk_labels(labels: Iterable[Any]) -> bool:
-    """Whether all labels are strings and one of them begins an entity, or is inside of one."""
+    """Whether all labels are strings and at least one is a tag of an entity."""
     labels = list(labels)
     return all(isinstance(label, str) for label in labels) and any(
         label.startswith(("B-", "I-", "E-", "S-", "[-", "]-")) for label in labels
@@ -66,7 +66,7 @@ def are_chunk_labels(labels: Iterable[Any]) -> bool:
 
 
 def split_labels(labels: Sequence[str]) -> tuple[np.ndarray, np.ndarray, list[str]]:
-    """``(tags, kinds, types)``: number of the tag and of the type of each label, and the types."""
+    """``(tags, kinds, types)``: the numbers of tag and type of each label, and all types."""
     parts = [label.partition("-") for label in labels]
     names = [type_ or NO_TYPE for _, _, type_ in parts]
     types = sorted({*names, NO_TYPE})
@@ -78,18 +78,18 @@ def split_labels(labels: Sequence[str]) -> tuple[np.ndarray, np.ndarray, list[st
 def find_chunks(
     tags: np.ndarray, kinds: np.ndarray, offsets: np.ndarray, no_type: int = 0
 ) -> Chunks:
-    """The entities of many sequences, whose tokens stand one after the other.
+    """The entities of many sequences, whose tokens are stored one after the other.
 
     Parameters
     ----------
     tags, kinds : int arrays (n_tokens,)
-        Numbers as ``split_labels`` gives them.
+        Numbers as returned by ``split_labels``.
     offsets : int array (n + 1,)
         Sequence i is ``tags[offsets[i]:offsets[i + 1]]``.
     no_type : int
         The number of ``NO_TYPE``.
     """
-    # An O before the first sequence and after each keeps entities within their sequences.
+    # An O before the first and after each sequence keeps entities within their sequences.
     borders = np.insert(offsets[1:] + np.arange(1, len(offsets)), 0, 0)
     size = len(tags) + len(borders)
     inside = np.ones(size, bool)
@@ -105,7 +105,7 @@ def find_chunks(
 
 
 def _edges(tag: np.ndarray, kind: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Whether an entity starts at a token, and whether one has ended right before it."""
+    """Whether an entity starts at each token, and whether one has ended right before it."""
     starts, ends = np.zeros(len(tag), bool), np.zeros(len(tag), bool)
     previous, current = tag[:-1], tag[1:]
     differ = kind[:-1] != kind[1:]

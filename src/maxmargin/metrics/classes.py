@@ -1,4 +1,4 @@
-"""Predictions against the truth, counted once."""
+"""Counts of predicted against true classes."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class Evaluation:
     classes : list
         The labels that the model knows.
     confusion : int array (k + 1, k)
-        ``confusion[t, p]`` examples of class t were given the class p; the last row is for the
-        labels that the model does not know.
+        ``confusion[t, p]`` is the number of examples of class t with prediction p. The last row is
+        for labels that the model does not know.
     """
 
     classes: list[Any]
@@ -26,7 +26,7 @@ class Evaluation:
 
     @classmethod
     def of(cls, y: np.ndarray, predicted: np.ndarray, classes: np.ndarray) -> Self:
-        """Count; ``predicted`` has labels of ``classes``, y may have any."""
+        """Count predictions; ``predicted`` has labels of ``classes``, y may have others."""
         k = len(classes)
         counts = np.zeros((k + 1, k), np.int64)
         np.add.at(counts, (_numbers(y, classes), _numbers(predicted, classes)), 1)
@@ -44,32 +44,32 @@ class Evaluation:
 
     @property
     def support(self) -> np.ndarray:
-        """Examples of each class."""
+        """Number of examples of each class."""
         return self.confusion[:-1].sum(axis=1)
 
     @property
     def correct(self) -> np.ndarray:
-        """Correct predictions of each class."""
+        """Number of correct predictions of each class."""
         return self.confusion[:-1].diagonal()
 
     @property
     def accuracy(self) -> float:
-        """Part of all examples that are predicted correctly."""
+        """Fraction of all examples that are predicted correctly."""
         return float(self.correct.sum() / self.n)
 
     @property
     def precision(self) -> np.ndarray:
-        """Part of the predictions of a class that are correct; 0 for a class never predicted."""
+        """Fraction of correct predictions per predicted class; 0 for a class never predicted."""
         return _ratio(self.correct, self.confusion.sum(axis=0))
 
     @property
     def recall(self) -> np.ndarray:
-        """Part of the examples of a class that are found; 0 for a class without any."""
+        """Fraction of the examples of each class that are found; 0 for a class without examples."""
         return _ratio(self.correct, self.support)
 
     @property
     def f1(self) -> np.ndarray:
-        """Harmonic means of precision and recall."""
+        """Harmonic mean of precision and recall of each class."""
         return _ratio(2 * self.correct, self.support + self.confusion.sum(axis=0))
 
 
@@ -78,10 +78,10 @@ def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
 
 
 def _numbers(y: np.ndarray, classes: np.ndarray) -> list[int]:
-    """Class numbers of labels, -1 for unknown ones.
+    """Class numbers of labels, -1 for unknown labels.
 
-    The labels of a file are numbers only if all of them are, so that two files with the same
-    classes may differ in the type of their labels.
+    The labels of a file are numbers only if all of them are. So two files with the same classes may
+    have labels of different types.
     """
     if classes.dtype.kind == "U" and y.dtype.kind != "U":
         y = y.astype(str)

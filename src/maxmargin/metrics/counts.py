@@ -1,4 +1,4 @@
-"""Precision, recall and F1 from three counts of each label or each type of entity."""
+"""Precision, recall and F1 from three counts per label or type of entity."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Counts:
-    """How often each name was there, was predicted, and both.
+    """Numbers of correct predictions, predictions and true occurrences of each name.
 
     Attributes
     ----------
@@ -30,27 +30,27 @@ class Counts:
 
     @property
     def precision(self) -> np.ndarray:
-        """Part of the predictions that are correct; 0 where there are none."""
+        """Fraction of the predictions that are correct, per name; 0 if there are none."""
         return self.correct / np.maximum(self.found, 1)
 
     @property
     def recall(self) -> np.ndarray:
-        """Part of the true occurrences that are found; 0 where there are none."""
+        """Fraction of the true occurrences that are found, per name; 0 if there are none."""
         return self.correct / np.maximum(self.support, 1)
 
     @property
     def f1(self) -> np.ndarray:
-        """Harmonic means of precision and recall."""
+        """Harmonic mean of precision and recall, per name."""
         return 2 * self.correct / np.maximum(self.found + self.support, 1)
 
     @property
     def overall(self) -> Self:
-        """All names counted as one: the micro average."""
+        """The counts of all names together, for the micro average."""
         sums = (np.array([a.sum()]) for a in (self.correct, self.found, self.support))
         return type(self)(["overall"], *sums)
 
     def rows(self) -> list[dict[str, Any]]:
-        """One dict for each name, of plain Python numbers."""
+        """One dict of plain Python numbers per name."""
         columns = (self.precision, self.recall, self.f1, self.correct, self.found, self.support)
         keys = ("name", "precision", "recall", "f1", "correct", "found", "support")
         values = zip(*(column.tolist() for column in columns), strict=True)
@@ -72,6 +72,6 @@ class Counts:
 
 
 def plain(label: Any) -> Any:
-    """A label as JSON can hold it: unusual ones become text."""
+    """A label as a JSON type; labels of other types become strings."""
     label = label.item() if isinstance(label, np.generic) else label
     return label if label is None or isinstance(label, str | int | float | bool) else str(label)

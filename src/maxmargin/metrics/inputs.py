@@ -1,4 +1,4 @@
-"""Sequences of labels as users give them: checked, and the labels that occur."""
+"""Checks of the sequences of labels that users give, and the set of labels in them."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from ..errors import DataError
 
 
 def as_list(sequence: Any) -> list[Any]:
-    """A sequence of labels as a list; a single label in its place is an error."""
+    """A sequence of labels as a list; a single label instead of a sequence is an error."""
     if isinstance(sequence, str) or not isinstance(sequence, Iterable):
-        raise DataError(f"{sequence!r} is no sequence of labels: give a list of lists of labels")
+        raise DataError(f"{sequence!r} is not a sequence of labels: give a list of lists of labels")
     return sequence.tolist() if isinstance(sequence, np.ndarray) else list(sequence)
 
 
 def check_lengths(truth: list[list[Any]], predicted: list[list[Any]]) -> np.ndarray:
-    """Offsets of the sequences; their lengths agree."""
+    """Offsets of the sequences, after checking that their lengths are equal."""
     if len(truth) != len(predicted):
         raise DataError(
             f"there are {len(truth)} true sequences and {len(predicted)} predicted ones: "
@@ -37,15 +37,15 @@ def check_lengths(truth: list[list[Any]], predicted: list[list[Any]]) -> np.ndar
 def all_labels(
     flat: tuple[list[Any], list[Any]], classes: Iterable[Any] | None
 ) -> tuple[list[Any], int]:
-    """The labels of the model and then all others, sorted where they can be."""
+    """The labels of the model and then all others, sorted if possible."""
     try:
         known = dict.fromkeys([] if classes is None else as_list(classes))
         others = [label for label in dict.fromkeys(chain(*flat)) if label not in known]
     except TypeError as error:
-        raise DataError("labels must be hashable (use a tuple in place of a list)") from error
+        raise DataError("labels must be hashable (use a tuple instead of a list)") from error
     try:
         others.sort()
     except TypeError:
-        pass  # no common order: the order of appearance
+        pass  # labels that cannot be sorted keep their order of appearance
     labels = [*known, *others]
     return labels, len(labels) if classes is None else len(known)

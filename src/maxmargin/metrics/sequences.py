@@ -1,4 +1,4 @@
-"""Predicted sequences against the true ones, counted once: all numbers come from these counts."""
+"""Counts of predicted against true sequences of labels, and all figures computed from them."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SequenceEvaluation:
-    """Counts of predicted sequences; ``print`` shows what ``conlleval`` prints, and a line more.
+    """Counts of predicted sequences; ``print`` shows the output of ``conlleval`` and one more line.
 
     Attributes
     ----------
     labels : list
         The labels of the model, then all others that occur.
     n_known : int
-        How many of ``labels`` are the model's.
+        Number of ``labels`` that the model knows.
     confusion : int array (k, k)
-        ``confusion[t, p]`` tokens of label t were given label p.
+        ``confusion[t, p]`` is the number of tokens of label t with prediction p.
     n_sequences, n_exact : int
-        Sequences, and those without any error.
+        Number of sequences, and of sequences without any error.
     entities : Counts or None
-        Entities of each type, by the rules of ``conlleval``; None when the labels are no chunk tags
-        (strings, of which at least one begins with ``B-``, ``I-``, ``E-`` or ``S-``).
+        Entities of each type, by the rules of ``conlleval``; None if the labels are not chunk tags
+        (strings, at least one of which begins with ``B-``, ``I-``, ``E-`` or ``S-``).
 
     Examples
     --------
@@ -60,7 +60,7 @@ class SequenceEvaluation:
 
     @property
     def n_correct(self) -> int:
-        """Number of tokens that are right."""
+        """Number of tokens with the correct label."""
         return int(self.confusion.trace())
 
     @property
@@ -70,28 +70,28 @@ class SequenceEvaluation:
 
     @property
     def accuracy(self) -> float:
-        """Part of the tokens that are right; 0 when there are none."""
+        """Fraction of the tokens with the correct label; 0 if there are none."""
         return self.n_correct / max(self.n_tokens, 1)
 
     @property
     def sequence_accuracy(self) -> float:
-        """Part of the sequences that are right as a whole; 0 when there are none."""
+        """Fraction of the sequences without any error; 0 if there are none."""
         return self.n_exact / max(self.n_sequences, 1)
 
     @property
     def tokens(self) -> Counts:
-        """Tokens of each label."""
+        """Counts of tokens per label."""
         found, support = self.confusion.sum(axis=0), self.confusion.sum(axis=1)
         return Counts(self.labels, self.confusion.diagonal(), found, support)
 
     @property
     def precision(self) -> float | None:
-        """Part of the entities found that are correct."""
+        """Fraction of the predicted entities that are correct."""
         return None if self.entities is None else float(self.entities.overall.precision[0])
 
     @property
     def recall(self) -> float | None:
-        """Part of the true entities that are found."""
+        """Fraction of the true entities that are found."""
         return None if self.entities is None else float(self.entities.overall.recall[0])
 
     @property
@@ -100,7 +100,7 @@ class SequenceEvaluation:
         return None if self.entities is None else float(self.entities.overall.f1[0])
 
     def errors(self, n: int | None = None) -> list[tuple[Any, Any, int]]:
-        """The n most frequent errors, ``(true label, predicted label, tokens)``; all by default."""
+        """The n most frequent errors as ``(true label, predicted label, tokens)``; default all."""
         counts = self.confusion - np.diag(self.confusion.diagonal())
         t, p = np.nonzero(counts)
         order = np.argsort(-counts[t, p], kind="stable")[:n]
@@ -110,13 +110,13 @@ class SequenceEvaluation:
         ]
 
     def plot(self, path: str | Path | None = None) -> Figure:
-        """Draw the confusion of labels; see ``maxmargin.report.confusion``."""
+        """Plot the confusion matrix of labels; see ``maxmargin.report.confusion``."""
         from ..report.confusion import plot_confusion
 
         return plot_confusion(self.labels, self.confusion, path)
 
     def to_dict(self) -> dict[str, Any]:
-        """All numbers, as JSON can hold them."""
+        """All numbers as JSON types."""
         entities = None
         if self.entities is not None:
             entities = {"overall": self.entities.overall.rows()[0], "types": self.entities.rows()}
@@ -146,7 +146,7 @@ class SequenceEvaluation:
         return [head, f"accuracy: {100 * self.accuracy:6.2f}%", str(self.tokens)]
 
     def _entity_lines(self) -> list[str]:
-        """What ``conlleval`` prints."""
+        """The output of ``conlleval``."""
         assert self.entities is not None
         overall = self.entities.overall
         phrases, found, correct = overall.support[0], overall.found[0], overall.correct[0]
@@ -163,19 +163,19 @@ def evaluate_sequences(
     predicted: Iterable[Sequence[Any]],
     classes: Iterable[Any] | None = None,
 ) -> SequenceEvaluation:
-    """Count how well predicted sequences of labels agree with the true ones.
+    """Compare predicted with true sequences of labels.
 
     Parameters
     ----------
     truth, predicted : lists of sequences of labels
-        Labels are of any hashable type.
+        Labels may be of any hashable type.
     classes : iterable of labels, optional
-        The labels that the model knows; all that occur by default.
+        The labels that the model knows; by default all labels that occur.
 
     Raises
     ------
     DataError
-        If the lengths of two sequences, or the numbers of sequences, disagree.
+        If the lengths of two sequences, or the numbers of sequences, differ.
     """
     there, given = [as_list(y) for y in truth], [as_list(y) for y in predicted]
     offsets = check_lengths(there, given)
@@ -192,22 +192,22 @@ def evaluate_sequences(
 
 
 def token_accuracy(truth: Iterable[Sequence[Any]], predicted: Iterable[Sequence[Any]]) -> float:
-    """Part of the tokens that are right."""
+    """Fraction of the tokens with the correct label."""
     return evaluate_sequences(truth, predicted).accuracy
 
 
 def sequence_accuracy(truth: Iterable[Sequence[Any]], predicted: Iterable[Sequence[Any]]) -> float:
-    """Part of the sequences that are right as a whole."""
+    """Fraction of the sequences without any error."""
     return evaluate_sequences(truth, predicted).sequence_accuracy
 
 
 def entity_f1(truth: Iterable[Sequence[Any]], predicted: Iterable[Sequence[Any]]) -> float:
-    """F1 of the entities of all types together, as ``conlleval`` counts them.
+    """F1 of the entities of all types together, by the rules of ``conlleval``.
 
     Raises
     ------
     DataError
-        If the labels are no chunk tags.
+        If the labels are not chunk tags.
     """
     f1 = evaluate_sequences(truth, predicted).f1
     if f1 is None:
@@ -223,13 +223,13 @@ def _scores(row: dict[str, Any]) -> str:
 def _count_entities(
     labels: list[Any], true: np.ndarray, guess: np.ndarray, offsets: np.ndarray
 ) -> Counts | None:
-    """Entities of each type that occurs; None when the labels are no chunk tags."""
+    """Counts of entities per type; None if the labels are not chunk tags."""
     if not are_chunk_labels(labels):
         return None
     tags, kinds, types = split_labels(labels)
     no_type = types.index(NO_TYPE)
     true_chunks, found = (find_chunks(tags[y], kinds[y], offsets, no_type) for y in (true, guess))
-    # No two entities of a sequence share a start, so starts tell which to compare.
+    # No two entities of a sequence have the same start, so starts identify which to compare.
     _, i, j = np.intersect1d(
         true_chunks.start, found.start, assume_unique=True, return_indices=True
     )
