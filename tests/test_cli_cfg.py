@@ -142,7 +142,7 @@ def test_tags_may_be_given(files, tmp_path, given):
     assert content["tagging_accuracy"] == 1
     if given == "tagged":
         message = error_of(run("predict", model, "-", input="a/DT cat/NN\nthe dog\n"))
-        assert "line 2: 'the' is no word with its tag" in message
+        assert "line 2: 'the' is not a word with its tag" in message
 
 
 def test_function_tags_are_kept_on_request(files, tmp_path):

@@ -143,7 +143,7 @@ def test_long_lines_are_read_in_pieces(folder, monkeypatch):
 @pytest.mark.parametrize(
     ("old", "new", "line", "reason"),
     [
-        ("V3.10", "V3.00", 1, "no model of SVM-HMM Version V3.10"),
+        ("V3.10", "V3.00", 1, "not a model of SVM-HMM Version V3.10"),
         ("SVM-HMM", "PK\x03", 1, "no model"),
         ("0 # kernel type", "2 # kernel type", 2, "only linear"),
         ("1 # HMM order of t", "2 # HMM order of t", 11, "orders 0 and 1"),

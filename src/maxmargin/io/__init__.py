@@ -1,6 +1,6 @@
-"""Reading data files, and reading and writing model and prediction files.
+"""Readers of data files, and readers and writers of model and prediction files.
 
-The names are imported on first use, so that ``import maxmargin.io`` costs nothing.
+The names are imported on first use, so that ``import maxmargin.io`` is fast.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Files of bracketed trees in the style of the Penn treebank, and of plain sentences."""
+"""Files of bracketed trees as in the Penn treebank, and files of plain sentences."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..errors import DataError
 from ..saving.atomic import write_lines_atomic
 from .sources import display_name, open_source
 
-_BLANK = re.compile(r"[ \t\n\r\f\v]+")  # other blanks of Unicode may be part of a word
+_BLANK = re.compile(r"[ \t\n\r\f\v]+")  # other Unicode spaces may be part of a word
 
 
 def read_trees(
@@ -21,7 +21,7 @@ def read_trees(
     """Read sentences and their trees from a bracketed file.
 
     A tree may take one line or several. An outer bracket without a label, as in the Penn
-    treebank's own files, is labelled ``TOP``. Brackets that are words stay as they are written,
+    treebank's files, is labelled ``TOP``. Brackets that are words stay as they are in the file,
     ``-LRB-`` and ``-RRB-``.
 
     Parameters
@@ -41,7 +41,7 @@ def read_trees(
     Raises
     ------
     DataError
-        If the file cannot be read or is no bracketed file; the message names file and line.
+        If the file cannot be read or is not a bracketed file; the message names file and line.
     """
     name = display_name(path)
     with open_source(path) as stream:
@@ -64,7 +64,7 @@ def _decode(content: bytes, name: str) -> str:
 
 
 def read_sentences(path: Any, tagged: bool = False) -> list[list[Any]]:
-    """Read plain sentences, one a line, words and punctuation separated by blanks.
+    """Read plain sentences, one per line, with words and punctuation separated by spaces.
 
     Empty lines are left out. Brackets are escaped as in trees: ``(`` becomes ``-LRB-``.
 
@@ -73,7 +73,7 @@ def read_sentences(path: Any, tagged: bool = False) -> list[list[Any]]:
     path : str, path or binary file object
         As for `read_trees`.
     tagged : bool
-        Whether a token is a word, a slash and its tag, as in ``dog/NN``.
+        Whether each token is a word, a slash and its tag, as in ``dog/NN``.
 
     Returns
     -------
@@ -95,19 +95,19 @@ def read_sentences(path: Any, tagged: bool = False) -> list[list[Any]]:
         if words:
             sentences.append(words)
     if not sentences:
-        raise DataError("holds no sentences; write one a line, words separated by blanks", name)
+        raise DataError("holds no sentences; write one per line, words separated by spaces", name)
     return sentences
 
 
 def _split_tag(token: str, name: str, line: int) -> tuple[str, str]:
     word, _, tag = token.rpartition("/")
     if not word or not tag:
-        raise DataError(f"{token!r} is no word with its tag; write it as in dog/NN", name, line)
+        raise DataError(f"{token!r} is not a word with its tag; write it as in dog/NN", name, line)
     return word, tag
 
 
 def tree_lines(trees: Iterable[Any]) -> Iterator[str]:
-    """The lines of a bracketed file, one tree a line, for `write_lines_atomic`.
+    """The lines of a bracketed file, one tree per line, for `write_lines_atomic`.
 
     Parameters
     ----------
@@ -116,7 +116,8 @@ def tree_lines(trees: Iterable[Any]) -> Iterator[str]:
     Raises
     ------
     DataError
-        If a label or word could not be read back: it is empty, or has blanks in it.
+        If a label or word could not be read back because it is empty or contains spaces or
+        brackets.
     """
     known: set[str] = set()
     for number, item in enumerate(trees):
@@ -134,12 +135,12 @@ def _check(number: int, string: str, label: bool) -> None:
         what = "label" if label else "word"
         raise DataError(
             f"tree {number}: the {what} {string!r} cannot be written between brackets: it is "
-            "empty, or has blanks or brackets in it"
+            "empty, or contains spaces or brackets"
         )
 
 
 def write_trees(path: Any, trees: Iterable[Any]) -> None:
-    """Write a bracketed file, one tree a line, complete or not at all.
+    """Write a bracketed file with one tree per line; an error leaves no partial file.
 
     Parameters
     ----------

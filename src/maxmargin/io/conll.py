@@ -1,4 +1,4 @@
-"""Files in CoNLL format: one token a line with its columns, a blank line after each sequence."""
+"""Files in CoNLL format: one token per line with its columns, and a blank line after a sequence."""
 
 from __future__ import annotations
 
@@ -20,20 +20,21 @@ _DOCUMENT = b"-DOCSTART-"
 def read_conll(path: Any, label: int | None = -1) -> tuple[Rows, list[list[str]] | None]:
     """Read tokens and their labels from a file in CoNLL format.
 
-    Columns are separated by blanks or tabs, sequences by one or more blank lines. Lines that
-    begin with ``-DOCSTART-`` are left out.
+    Columns are separated by spaces or tabs, sequences by one or more blank lines. Lines that
+    begin with ``-DOCSTART-`` are skipped.
 
     Parameters
     ----------
     path : str, path or binary file object
         ``"-"`` is standard input. Gzip is recognised by content, whatever the name.
     label : int or None
-        The column with the labels, from the end if negative; None if the file has no labels.
+        The column with the labels, counted from the end if negative; None if the file has no
+        labels.
 
     Returns
     -------
     rows : Rows
-        Used like a list of sequences, each a list of tuples of str: the other columns.
+        The other columns, like a list of sequences, each a list of tuples of str.
     labels : list of lists of str, or None
 
     Raises
@@ -57,14 +58,15 @@ def read_conll(path: Any, label: int | None = -1) -> tuple[Rows, list[list[str]]
         )
     if len(columns) == 1:
         raise DataError(
-            "has one column only, which cannot be labels and words; read it with label=None", name
+            "has only one column, which cannot be both words and labels; read it with label=None",
+            name,
         )
     labels = columns.pop(label).strings()
     return Rows(columns, offsets), list(cut(labels, offsets))
 
 
 class _Reader:
-    """Collects the columns of a file block by block, as codes: a file repeats few strings."""
+    """Collects the columns of a file block by block, as codes, because most strings repeat."""
 
     def __init__(self, name: str):
         self.name = name
@@ -77,8 +79,8 @@ class _Reader:
         self.codes: list[list[np.ndarray]] = []
 
     def add(self, lines: list[bytes], first: int) -> None:
-        """Take in a block of lines, the first of them with its number."""
-        # Bytes are split at ASCII blanks only: other blanks of Unicode may be part of a word.
+        """Add a block of lines; the first line has this number."""
+        # Bytes are split at ASCII spaces only: other Unicode spaces may be part of a word.
         split = [line.split() for line in lines]
         split = [[] if parts and parts[0] == _DOCUMENT else parts for parts in split]
         widths = np.fromiter(map(len, split), np.int64, len(split))
@@ -101,7 +103,7 @@ class _Reader:
         """The columns and offsets of the whole file."""
         if not self.n_tokens:
             raise DataError(
-                "holds no tokens; write one a line with its columns, and a blank line after each "
+                "holds no tokens; write one per line with its columns, and a blank line after each "
                 "sequence",
                 path=self.name,
             )
@@ -110,7 +112,7 @@ class _Reader:
             for values, codes in zip(self.values, self.codes, strict=True)
         ]
         ends = np.concatenate([*self.ends, [self.n_tokens]])
-        return columns, np.unique(ends)  # blank lines in a row end the same sequence
+        return columns, np.unique(ends)  # consecutive blank lines end the same sequence
 
     def _begin(self, width: int, line: int) -> None:
         self.width, self.first_line = width, line
@@ -161,7 +163,7 @@ def conll_lines(rows: Any, *labels: Any, separator: str = " ") -> Iterator[str]:
     Raises
     ------
     DataError
-        If labels do not fit the rows, or something to be written is empty or has blanks in it.
+        If labels do not fit the rows, or if a string is empty or contains spaces.
 
     Examples
     --------
@@ -199,17 +201,17 @@ def _lines(rows: Rows, labels: tuple[Any, ...], separator: str) -> Iterator[str]
 
 
 def _check_strings(strings: Iterable[str]) -> None:
-    """Refuse what would be read back as no column, or as two."""
+    """Refuse strings that would be read back as no column or as two."""
     for string in strings:
         content = string.encode(errors="replace")
         if content.split() != [content]:
             raise DataError(
-                f"{string!r} cannot be written in a column: it is empty or has blanks in it"
+                f"{string!r} cannot be written in a column: it is empty or contains spaces"
             )
 
 
 def write_conll(path: Any, rows: Any, *labels: Any, separator: str = " ") -> None:
-    """Write a CoNLL file, complete or not at all; see `conll_lines` for the parameters.
+    """Write a CoNLL file; an error leaves no partial file. See `conll_lines` for the parameters.
 
     Parameters
     ----------

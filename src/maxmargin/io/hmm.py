@@ -1,8 +1,8 @@
 """Tagged sequences in the format of SVM-HMM.
 
-A token is one line, ``tag qid:sequence index:value ... # word``: the lines of a sequence follow one
-another and have the same ``qid``, which grows from sequence to sequence. Tags are integers from 1
-on. The lines themselves are those of svm_light, and ``svmlight`` reads them.
+Each token is one line, ``tag qid:sequence index:value ... # word``. The lines of a sequence are
+consecutive and have the same ``qid``, which increases from sequence to sequence. Tags are integers
+>= 1. The lines have the format of svm_light and are read by ``svmlight``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..errors import DataError
 from .sources import display_name
 from .svmlight import Examples, read_examples
 
-#: The largest tag: the number of classes is the largest tag, and each class has its weights.
+#: The largest allowed tag. It limits memory: every number up to the largest tag gets weights.
 MAX_TAG = 2**31 - 1
 
 
@@ -32,10 +32,10 @@ def read_hmm(
     path : str, path or binary file object
         ``"-"`` is standard input. Gzip is recognised by content, whatever the name.
     n_features : int, optional
-        Number of columns of X; features above it, which a model has not seen in training, are
-        dropped. By default the largest index in the file.
+        Number of columns of X. Features with larger indices, which a model has not seen in
+        training, are dropped. By default the largest index in the file.
     unknown : bool
-        Accept the tag 0, which stands for "not known" in files that are to be tagged.
+        Accept the tag 0, which means "not known" in files to be tagged.
 
     Returns
     -------
@@ -47,8 +47,9 @@ def read_hmm(
     Raises
     ------
     DataError
-        If the file cannot be read, a line is wrong, a tag is no integer or too small, or ``qid``
-        goes back; the message names file and line. Lines without ``qid`` belong to ``qid:0``.
+        If the file cannot be read, a line is wrong, a tag is not an integer or too small, or
+        ``qid`` decreases; the message names file and line. Lines without ``qid`` belong to
+        ``qid:0``.
     """
     name = display_name(path)
     examples = read_examples(path, n_features, drop_unseen=n_features is not None)
@@ -61,11 +62,11 @@ def read_hmm(
 
 
 def _offsets(examples: Examples, name: str) -> np.ndarray:
-    """Where each sequence begins, and at the end the number of tokens."""
+    """The first token of each sequence, followed by the number of tokens."""
     total = len(examples.y)
     if examples.qid is None:
         return np.array([0, total])
-    # Compared, not subtracted: the difference of two large qid would overflow.
+    # Compare instead of subtracting: the difference of two large qid would overflow.
     before, after = examples.qid[:-1], examples.qid[1:]
     back = np.flatnonzero(after < before)
     if back.size:
@@ -80,16 +81,17 @@ def _offsets(examples: Examples, name: str) -> np.ndarray:
 
 
 def integer_labels(examples: Examples, name: str, what: str, lowest: int) -> np.ndarray:
-    """The targets as int64, once all of them are integers between ``lowest`` and `MAX_TAG`.
+    """The targets as int64, after checking that they are integers from ``lowest`` to `MAX_TAG`.
 
     Parameters
     ----------
     examples : Examples
     name : str
-        What error messages call the file.
+        Name of the file in error messages.
     what : str
-        What they call a target.
+        Word for a target in error messages.
     lowest : int
+        The smallest allowed target.
     """
     y = examples.y
     if y.dtype.kind == "i":
@@ -103,7 +105,7 @@ def integer_labels(examples: Examples, name: str, what: str, lowest: int) -> np.
         reason = "is not an integer, or too large"
     i = int(bad[0])
     raise DataError(
-        f"the {what} {y[i].item()!r} {reason}: they are numbered from 1 on",
+        f"the {what} {y[i].item()!r} {reason}: number them from 1 on",
         path=name,
         line=int(examples.line[i]),
     )
@@ -126,7 +128,7 @@ def hmm_lines(
     X : Sequences, or list of matrices (L_i, d)
         Dense or sparse; column j becomes the feature with index j + 1, and zeros are left out.
     Y : sequences of int
-        The tags of each sequence, >= 1, or 0 where they are not known.
+        The tags of each sequence, >= 1, or 0 if not known.
     words : sequences of str, optional
         The word of each token, written as a comment at the end of its line.
 
@@ -138,7 +140,7 @@ def hmm_lines(
     2 qid:1 2:1.5 # a
     1 qid:1 1:1 # dog
     """
-    from scipy.sparse import csr_matrix  # slow to import: only when lines are written
+    from scipy.sparse import csr_matrix  # slow to import, so only when lines are written
 
     sequences = stack_sequences(X)
     check_finite(sequences)
@@ -159,7 +161,7 @@ def hmm_lines(
 
 
 def _tokens(rows: Iterable[Iterable[Any]], sequences: Sequences, name: str, what: str) -> list[Any]:
-    """What is given for each token, of all sequences end to end."""
+    """The tags or words of all sequences, one after the other."""
     nested = [list(row) for row in rows]
     lengths = [len(row) for row in nested]
     expected = sequences.lengths.tolist()
@@ -178,11 +180,11 @@ def _tag_text(tag: Any) -> str:
 
 
 def _number_text(value: float) -> str:
-    """The shortest text that reads back as the same number."""
+    """The shortest string that is read back as the same number."""
     return repr(value).removesuffix(".0")
 
 
 def _comment(word: str) -> str:
     if "\n" in word:
-        raise DataError(f"the word {word!r} has a line end in it: it must fit in a line")
+        raise DataError(f"the word {word!r} contains a line end: remove it")
     return word

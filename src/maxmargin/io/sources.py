@@ -1,4 +1,4 @@
-"""Where examples are read from: files, standard input and streams, plain or gzip."""
+"""Opening sources of examples: files, standard input and streams, plain or gzip."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _UTF8_BOM = b"\xef\xbb\xbf"
 
 
 def display_name(source: Any) -> str:
-    """What error messages call a source."""
+    """The name of a source in error messages."""
     if isinstance(source, str) and source == "-":
         return "<stdin>"
     if hasattr(source, "read"):
@@ -29,7 +29,7 @@ def display_name(source: Any) -> str:
 
 @contextmanager
 def open_source(source: Any) -> Iterator[BinaryIO]:
-    """The uncompressed bytes of a source; closes only what it opened itself.
+    """Open a source as uncompressed bytes; files that the caller opened stay open.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def open_source(source: Any) -> Iterator[BinaryIO]:
     Raises
     ------
     DataError
-        If the source cannot be opened, or read in the block; the message names it.
+        If the source cannot be opened, or cannot be read within the block; the message names it.
     """
     name = display_name(source)
     try:
@@ -67,7 +67,9 @@ def _open_binary(source: Any) -> Iterator[BinaryIO]:
             stream = stack.enter_context(open(source, "rb"))
         if not hasattr(stream, "peek"):
             stream = io.BufferedReader(stream)
-            stack.callback(stream.detach)  # or the caller's file is closed with the buffer
+            stack.callback(
+                stream.detach
+            )  # otherwise the caller's file would be closed with the buffer
         if stream.peek(2)[:2] == _GZIP_MAGIC:
             unzipped: Any = gzip.GzipFile(fileobj=stream)
             stream = stack.enter_context(io.BufferedReader(unzipped, _BLOCK_BYTES))
@@ -75,7 +77,7 @@ def _open_binary(source: Any) -> Iterator[BinaryIO]:
 
 
 def line_blocks(stream: BinaryIO) -> Iterator[tuple[int, list[bytes]]]:
-    """Lists of lines, each with the number of its first line."""
+    """Blocks of lines, each with the number of its first line."""
     first = 1
     while lines := stream.readlines(_BLOCK_BYTES):
         if first == 1:

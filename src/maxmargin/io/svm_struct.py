@@ -1,15 +1,15 @@
 """Model files of SVM-HMM V3.10 and SVM-multiclass V2.20, read and written.
 
-Such a file is text: the name of the program, header lines of which only the leading number counts,
-and the support vectors. A linear model has one of these, the weight vector (a sum of several is
-the same model). Weights are numbered from 1 on, K classes and F features from 1 on as well::
+Such a file is text: the name of the program, header lines of which only the leading number matters,
+and the support vectors. A linear model has a single one, the weight vector (several vectors are
+equivalent to their sum). Weights, the K classes and the F features are numbered from 1 on::
 
     SVM-HMM, transitions of order 1     a -> b            K a + b
     SVM-HMM, emissions                  tag y, feature f  base + F y + f
                                         with base = K + K^2 + 1, or K + 1 without transitions
     SVM-multiclass                      class y, feature f  F (y - 1) + f
 
-In SVM-HMM the numbers 1..K and the emissions of a tag 0 exist, but no weight ever stands there.
+In SVM-HMM the indices 1..K and the emissions of a tag 0 exist, but they never have weights.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ _HEADERS = {
 
 _FEATURES = {HMM: "number of emission features", MULTICLASS: "number of base features"}
 
-#: The header lines of which nothing is needed. "-u" is not even a number.
+#: The header lines that are not used. "-u" is not even a number.
 _UNUSED = (*_KERNEL, "highest feature index", "number of training documents")
 
-#: SVM-struct counts weights by 32-bit integers.
+#: SVM-struct numbers weights by 32-bit integers.
 MAX_WEIGHTS = 2**31 - 2
 
-#: No header line is longer.
+#: The longest header line, in bytes.
 _LONGEST_LINE = 1000
 
 
@@ -66,7 +66,7 @@ class StructModel:
     transition : float64 array (K, K), or None
         Weights of class a + 1 followed by class b + 1; None in a model of SVM-multiclass.
     loss : int
-        What the program calls ``-l``. SVM-HMM: 1 wrong tags, 0 wrong sequences.
+        The option ``-l`` of the program. SVM-HMM: 1 wrong tags, 0 wrong sequences.
         SVM-multiclass: 0 the percentage of errors, 1 squared differences.
     order : int
         1 with transitions, 0 without, in which case ``transition`` is zero.
@@ -89,7 +89,7 @@ class StructModel:
 
 
 def read_svm_struct(path: Any) -> StructModel:
-    """Read a linear model that SVM-HMM V3.10 or SVM-multiclass V2.20 wrote.
+    """Read a linear model written by SVM-HMM V3.10 or SVM-multiclass V2.20.
 
     Parameters
     ----------
@@ -99,9 +99,9 @@ def read_svm_struct(path: Any) -> StructModel:
     Raises
     ------
     ModelFileError
-        If the file cannot be read, is damaged, or holds what maxmargin cannot use: kernels,
-        transitions of an order above 1, emissions of an order above 0, another version. The
-        message names the file and the line. The memory needed is in proportion to the file.
+        If the file cannot be read, is damaged, or holds something that maxmargin cannot use:
+        kernels, transitions of an order above 1, emissions of an order above 0, another version.
+        The message names the file and the line. Memory use is proportional to the file's size.
     """
     name = display_name(path)
     try:
@@ -116,7 +116,7 @@ def read_svm_struct(path: Any) -> StructModel:
 def _read(stream: BinaryIO) -> StructModel:
     program = _header_line(stream, 1)
     if program not in _HEADERS:
-        raise Refused(f"this is no model of {' or '.join(_HEADERS)}", 1)
+        raise Refused(f"this is not a model of {' or '.join(_HEADERS)}", 1)
     header = _read_header(stream, program)
     _check_header(program, header)
     layout = _layout(program, header)
@@ -134,9 +134,11 @@ def _layout(program: str, header: dict[str, int]) -> Layout:
 def _header_line(stream: BinaryIO, number: int) -> str:
     raw = stream.readline(_LONGEST_LINE + 1)
     if not raw:
-        raise Refused("the file ends in its header", number)
+        raise Refused("the file ends within its header", number)
     if len(raw) > _LONGEST_LINE:
-        raise Refused("the line is too long for a header: this is no model of SVM-struct", number)
+        raise Refused(
+            "the line is too long for a header: this is not a model of SVM-struct", number
+        )
     return raw.decode("latin-1").rstrip("\r\n ")
 
 
@@ -156,7 +158,7 @@ def _read_header(stream: BinaryIO, program: str) -> dict[str, int]:
 
 
 def _check_header(program: str, header: dict[str, int]) -> None:
-    """Refuse what maxmargin cannot use, and numbers that cannot be."""
+    """Refuse models that maxmargin cannot use, and impossible numbers."""
     names = _HEADERS[program]
     rules = {
         "kernel type": ((0,), "only linear models (kernel type 0) can be used"),
@@ -179,9 +181,9 @@ def _check_header(program: str, header: dict[str, int]) -> None:
 
 
 def write_svm_struct(model: StructModel, path: Any) -> None:
-    """Write a model as the program that it belongs to would, completely or not at all.
+    """Write a model in the format of its program; an error leaves no partial file.
 
-    Numbers have 8 significant digits, as SVM-struct writes them.
+    Numbers have 8 significant digits, as in SVM-struct's files.
 
     Raises
     ------
@@ -204,12 +206,12 @@ def write_svm_struct(model: StructModel, path: Any) -> None:
 
 
 def _header_lines(model: StructModel, layout: Layout) -> Iterator[str]:
-    """The header, byte for byte: SVM-struct ends most of its lines, but not all, with a blank."""
+    """The header, byte for byte: SVM-struct ends most of its lines, but not all, with a space."""
     values = {
         "kernel type": "0 # kernel type",
         "kernel parameter -d": "3 # kernel parameter -d ",
         "kernel parameter -u": "empty# kernel parameter -u ",
-        # One more than there are weights: SVM-struct allocates one too many and says so.
+        # One more than the number of weights: SVM-struct allocates and writes one too many.
         "highest feature index": f"{layout.size + 1} # highest feature index ",
         "HMM order of transitions": f"{model.order} # HMM order of transitions ",
         "HMM order of emissions": "0 # HMM order of emissions ",
@@ -223,5 +225,5 @@ def _header_lines(model: StructModel, layout: Layout) -> Iterator[str]:
     values["loss function"] = f"{model.loss} # loss function{blank}"
     yield model.program
     for name in _HEADERS[model.program]:
-        # What remains: the kernel parameters g, s and r, and the size of the last working set.
+        # All others: the kernel parameters g, s and r, and the size of the last working set.
         yield values.get(name, f"1 # {name} ")

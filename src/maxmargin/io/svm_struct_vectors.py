@@ -1,8 +1,8 @@
-"""The weights in a model file of SVM-struct: where they stand, and how they are read and written.
+"""The weights in a model file of SVM-struct: their indices, and how to read and write them.
 
-A support vector is one line, ``coefficient [qid:n] index:value ... #comment``, and the line of a
-linear model holds all of its weights: it is read in pieces. Nothing is allocated on the word of
-the header alone, only in proportion to the bytes that were really there.
+A support vector is one line, ``coefficient [qid:n] index:value ... #comment``. The line of a linear
+model holds all of its weights, so it is read in pieces. The header alone never decides how much
+memory is allocated: memory use is proportional to the bytes that were read.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import numpy as np
 
 from .svmlight_careful import show, to_float, to_int
 
-#: Bytes that are parsed at once, and the longest token.
+#: Bytes that are parsed at once, and the length of the longest token.
 _PIECE_BYTES, _TOKEN_BYTES = 1 << 20, 1000
 
-#: A weight vector may have so many entries for free, and so many more for each byte of the file.
-#: The sparsest of real models have about one non-zero, of at least 8 bytes, in 100 weights.
+#: The largest weight vector: this many entries, plus this many per byte of the file. The sparsest
+#: real models have about one non-zero, of at least 8 bytes, per 100 weights.
 FREE_WEIGHTS, WEIGHTS_PER_BYTE = 1 << 23, 16
 
 #: Weights that are formatted at once.
@@ -27,7 +27,7 @@ _BLOCK = 1 << 16
 
 
 class Refused(Exception):
-    """What is wrong with the file, and in which line."""
+    """An error in the file, with its line."""
 
     def __init__(self, message: str, line: int):
         super().__init__(message)
@@ -36,7 +36,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the weights of K classes and d features stand, with index 0 unused.
+    """The indices of the weights of K classes and d features; index 0 is unused.
 
     ``order`` is the order of the transitions, or None in SVM-multiclass.
     """
@@ -47,7 +47,7 @@ class Layout:
 
     @property
     def base(self) -> int:
-        """Index before the first emission, that of class 1 and feature 1."""
+        """The index before the first emission, which is that of class 1 and feature 1."""
         if self.order is None:
             return 0
         cumulated = self.K + self.order * self.K**2
@@ -59,7 +59,7 @@ class Layout:
         return self.base + self.K * self.d
 
     def split(self, w: np.ndarray, line: int = 0) -> tuple[np.ndarray, np.ndarray | None]:
-        """Emission and transition weights of a weight vector (size + 1,)."""
+        """Split a weight vector (size + 1,) into emission and transition weights."""
         K, base = self.K, self.base
         emission = w[base + 1 :].reshape(K, self.d).copy()
         if self.order is None:
@@ -70,11 +70,13 @@ class Layout:
             end = K + 1 + K * K
             transition = w[K + 1 : end].reshape(K, K).copy()
         if w[: K + 1].any() or w[end : base + 1].any():
-            raise Refused("a weight stands where SVM-HMM never has one: the file is damaged", line)
+            raise Refused(
+                "there is a weight where SVM-HMM never has one: the file is damaged", line
+            )
         return emission, transition
 
     def join(self, emission: np.ndarray, transition: np.ndarray | None) -> np.ndarray:
-        """The weight vector (size + 1,)."""
+        """Join emission and transition weights to a weight vector (size + 1,)."""
         w = np.zeros(self.size + 1)
         w[self.base + 1 :] = emission.ravel()
         if self.order == 1 and transition is not None:
@@ -92,7 +94,7 @@ class WeightReader:
     line : int
         The number of that line.
     size : int
-        The largest index there can be.
+        The largest possible index.
     """
 
     def __init__(self, stream: BinaryIO, line: int, size: int):
@@ -104,7 +106,7 @@ class WeightReader:
         self.values: list[np.ndarray] = []
 
     def read(self, count: int) -> np.ndarray:
-        """The sum of ``count`` vectors times their coefficients (size + 1,); index 0 is unused."""
+        """The sum (size + 1,) of ``count`` vectors times their coefficients; index 0 is unused."""
         for i in range(count):
             if not self._read_vector():
                 self._fail(f"the file ends after {i} of {count} vectors")
@@ -112,7 +114,7 @@ class WeightReader:
         self.line -= count
         if self.size > FREE_WEIGHTS + WEIGHTS_PER_BYTE * self.bytes:
             self._fail(
-                f"the header speaks of {self.size:,} weights, but there are only "
+                f"the header declares {self.size:,} weights, but there are only "
                 f"{self.bytes:,} bytes of them: the file is damaged"
             )
         w = np.zeros(self.size + 1)
@@ -123,7 +125,7 @@ class WeightReader:
         return w
 
     def _read_vector(self) -> bool:
-        """Take in one line; False at the end of the file."""
+        """Read one line; returns False at the end of the file."""
         coefficient, last, found = None, 0, False
         for piece in self._pieces():
             found = True
@@ -131,7 +133,9 @@ class WeightReader:
             if coefficient is None and tokens:
                 coefficient = self._coefficient(tokens.pop(0))
                 if tokens and tokens[0].startswith(b"qid:"):
-                    del tokens[0]  # the class of a kernel's vector: nothing in a linear model
+                    del tokens[
+                        0
+                    ]  # the class of a kernel's vector, which a linear model does not use
             if tokens and coefficient is not None:
                 last = self._add(tokens, coefficient, last)
         if found and coefficient is None:
@@ -139,7 +143,7 @@ class WeightReader:
         return found
 
     def _pieces(self) -> Iterator[bytes]:
-        """The line without its comment, in pieces that end between two tokens."""
+        """Pieces of the line without its comment; each ends between two tokens."""
         rest, comment = b"", False
         while raw := self.stream.readline(_PIECE_BYTES):
             self.bytes += len(raw)
@@ -154,7 +158,7 @@ class WeightReader:
             if raw.endswith(b"\n"):
                 return
         if rest:
-            yield rest  # a last line without its newline
+            yield rest  # the last line, without a newline
 
     def _coefficient(self, token: bytes) -> float:
         value = to_float(token)
@@ -163,7 +167,7 @@ class WeightReader:
         return value
 
     def _add(self, tokens: list[bytes], coefficient: float, last: int) -> int:
-        """Take in ``index:value`` tokens that follow the index ``last``; returns the new last."""
+        """Add ``index:value`` tokens that follow the index ``last``; returns the new last."""
         try:
             pairs = [token.split(b":") for token in tokens]
             indices = np.fromiter((int(a) for a, _ in pairs), np.int64, len(pairs))
@@ -179,12 +183,12 @@ class WeightReader:
                 "are finite"
             )
         self.indices.append(indices)
-        with np.errstate(over="ignore"):  # noticed at the end
+        with np.errstate(over="ignore"):  # checked at the end
             self.values.append(coefficient * values)
         return int(indices[-1])
 
     def _fail_at(self, tokens: list[bytes]) -> NoReturn:
-        """Say which of the tokens is none."""
+        """Name the token that is not ``index:value``."""
         for token in tokens:
             index, _, value = token.partition(b":")
             number = to_int(index)
@@ -197,7 +201,7 @@ class WeightReader:
 
 
 def weight_text(w: np.ndarray) -> Iterator[bytes]:
-    """``index:value`` for each non-zero of w, followed by a blank, with 8 digits."""
+    """``index:value`` with 8 digits for each non-zero of w, followed by a space."""
     nonzero = np.flatnonzero(w)
     for start in range(0, len(nonzero), _BLOCK):
         indices = nonzero[start : start + _BLOCK]

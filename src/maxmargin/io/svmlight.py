@@ -1,11 +1,11 @@
 """Example files in the format of svm_light.
 
-An example is one line, ``target index:value index:value ... # comment``, with indices from 1 on
-that increase along the line. ``qid:``, ``sid:`` and ``cost:`` tokens may follow the target.
+An example is one line, ``target index:value index:value ... # comment``, with increasing indices
+from 1 on. ``qid:``, ``sid:`` and ``cost:`` tokens may follow the target.
 
-A file is parsed in blocks of lines. ``_parse_clean`` hands a whole block to C-level loops and
-gives up at anything unusual; ``CarefulParser`` then goes through the same lines token by token,
-and either accepts them or says what is wrong where.
+A file is parsed in blocks of lines. ``_parse_clean`` parses a whole block with C-level functions
+and gives up at anything unusual. ``CarefulParser`` then reads the same lines token by token, and
+either accepts them or reports what is wrong and where.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ class Examples:
     ----------
     X : scipy.sparse.csr_matrix (n, n_features)
     y : array (n,)
-        int64 when every target is integral, float64 when every target is a number, else str.
+        int64 if all targets are integers, float64 if all are numbers, else str.
     qid : int64 array (n,) or None
-        The ``qid:`` of each line, 0 where a line has none; None when no line has one.
+        The ``qid:`` of each line, 0 for a line without one; None if no line has one.
     cost : float64 array (n,) or None
-        The ``cost:`` (weight) of each line, 1 where a line has none; None when no line has one.
+        The ``cost:`` (weight) of each line, 1 for a line without one; None if no line has one.
     line : int64 array (n,)
-        The line of the file that each example was on, for error messages.
+        The line number of each example in the file, for error messages.
     """
 
     X: Any
@@ -64,14 +64,14 @@ def read_svmlight(
     dtype : numpy.float64 or numpy.float32
         Type of the values of X.
     drop_unseen : bool
-        Drop the features above ``n_features``, which a model has not seen in training, instead of
-        refusing the file.
+        Drop features with an index above ``n_features``, which a model has not seen in training.
+        By default they are an error.
 
     Returns
     -------
     X : scipy.sparse.csr_matrix (n, n_features)
     y : array (n,)
-        int64 when every target is integral, float64 when every target is a number, else str.
+        int64 if all targets are integers, float64 if all are numbers, else str.
 
     Raises
     ------
@@ -94,18 +94,18 @@ def read_examples(
         for first, lines in line_blocks(stream):
             rows.extend(parser.parse(lines, first))
     if not rows.targets:
-        raise DataError("holds no examples; write one 'target index:value ...' a line", path=name)
+        raise DataError("holds no examples; write one 'target index:value ...' per line", path=name)
     return _assemble(rows, name, n_features, np.dtype(dtype))
 
 
 class _Parser(CarefulParser):
-    """Turns lines into rows: fast where nothing in a block is unusual, else carefully."""
+    """Turns lines into rows: with the fast parser if possible, else with the careful one."""
 
     def parse(self, lines: list[bytes], first: int) -> Rows:
         return self._parse_clean(lines, first) or self.parse_careful(lines, first)
 
     def _parse_clean(self, lines: list[bytes], first: int) -> Rows | None:
-        """Rows of a block without surprises, or None."""
+        """The rows of a block without anything unusual, or None."""
         rows = Rows()
         bodies = []
         for number, line in enumerate(lines, first):
@@ -132,7 +132,7 @@ class _Parser(CarefulParser):
         return self._with_features(rows, *features)
 
     def _with_features(self, rows: Rows, indices: np.ndarray, values: np.ndarray) -> Rows | None:
-        """The rows with their features, or None where a feature breaks a rule."""
+        """The rows with their features, or None if a feature breaks a rule."""
         row = np.repeat(np.arange(len(rows.counts)), rows.counts)
         increasing = (np.diff(indices) > 0) | (np.diff(row) > 0)
         finite = np.abs(values) <= self.largest
@@ -149,9 +149,9 @@ class _Parser(CarefulParser):
 
 
 def _split_clean(text: bytes, n: int) -> tuple[np.ndarray, np.ndarray] | None:
-    """Indices and values of n ``index:value`` tokens set apart by single blanks, or None."""
-    # What is left without the number bytes must be one colon per token. That leaves tokens with
-    # an empty side, such as "3:", which the number of pieces shows.
+    """Indices and values of n ``index:value`` tokens separated by single spaces, or None."""
+    # Without the bytes of numbers, one colon per token must be left. Tokens with an empty side,
+    # such as "3:", pass this check; the number of pieces reveals them.
     if text.translate(_TAB_TO_SPACE, _NUMBER_BYTES) != (b": " * n)[:-1]:
         return None
     pieces = text.replace(b":", b" ").split()
@@ -171,7 +171,7 @@ def _clean_targets(targets: list[bytes]) -> bool:
 
 
 def _assemble(rows: Rows, name: str, n_features: int | None, dtype: np.dtype) -> Examples:
-    from scipy.sparse import csr_matrix  # slow to import: only when a file is read
+    from scipy.sparse import csr_matrix  # slow to import, so only when a file is read
 
     indices = np.concatenate(rows.indices) - 1
     if n_features is None:
@@ -189,7 +189,7 @@ def _assemble(rows: Rows, name: str, n_features: int | None, dtype: np.dtype) ->
 
 
 def _column(entries: list[Any], default: float, dtype: Any) -> np.ndarray | None:
-    """The entries with the missing ones filled in, or None if all are missing."""
+    """The entries with missing ones filled in, or None if all are missing."""
     if all(entry is None for entry in entries):
         return None
     return np.array([default if entry is None else entry for entry in entries], dtype=dtype)
@@ -215,7 +215,7 @@ def _labels(rows: Rows, name: str) -> np.ndarray:
 
 
 def _to_number(text: bytes) -> int | float | None:
-    """The number that a target stands for, an int if it is integral; None if it is a word."""
+    """The number that a target stands for, as int if it is an integer; None if it is a word."""
     value, integer = to_float(text), to_int(text)
     if integer is None and value is not None and value.is_integer():
         integer = int(value)

@@ -1,4 +1,4 @@
-"""The svm_light parser that goes token by token: slow, but it knows what is wrong where."""
+"""A parser of svm_light files that reads token by token: slow, but with exact error messages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..errors import DataError
 
 @dataclass
 class Rows:
-    """Parsed lines: one entry per example, and the features of all of them end to end."""
+    """Parsed lines: one entry per example, and the features of all examples in flat lists."""
 
     targets: list[bytes] = field(default_factory=list)
     line: list[int] = field(default_factory=list)
@@ -24,14 +24,14 @@ class Rows:
     values: list[np.ndarray] = field(default_factory=list)
 
     def extend(self, other: Rows) -> None:
-        """Append the rows of the lines that follow."""
+        """Append the rows of the next lines."""
         for mine, more in zip(vars(self).values(), vars(other).values(), strict=True):
             mine.extend(more)
 
 
 @dataclass(frozen=True)
 class CarefulParser:
-    """Turns lines into rows; the fields are what a line is checked against."""
+    """Turns lines into rows; the fields are the limits that lines are checked against."""
 
     name: str
     limit: int
@@ -44,7 +44,7 @@ class CarefulParser:
         return float(np.finfo(self.dtype).max)
 
     def parse_careful(self, lines: list[bytes], first: int) -> Rows:
-        """Rows of any valid block; raises DataError at the first error."""
+        """The rows of a valid block; raises DataError at the first error."""
         rows = Rows()
         for number, line in enumerate(lines, first):
             tokens = line.partition(b"#")[0].split()
@@ -112,7 +112,7 @@ class CarefulParser:
         if index < 1:
             self._fail(f"feature index {index} is below 1; count features from 1", number)
         if index == previous:
-            self._fail(f"feature index {index} is repeated; give each index once a line", number)
+            self._fail(f"feature index {index} is repeated; give each index once per line", number)
         if index < previous:
             self._fail(
                 f"feature index {index} comes after {previous}; sort the features of a line "
@@ -142,7 +142,7 @@ class CarefulParser:
 
 def is_text(raw: bytes) -> bool:
     """Whether the bytes are UTF-8 that an array of str can hold."""
-    # numpy strings lose trailing NULs; in practice a NUL is a sign of UTF-16 or binary data.
+    # NumPy strings lose trailing NULs; in practice a NUL means UTF-16 or binary data.
     try:
         return "\0" not in raw.decode()
     except UnicodeDecodeError:
@@ -150,12 +150,12 @@ def is_text(raw: bytes) -> bool:
 
 
 def show(token: bytes) -> str:
-    """A token in quotes, for a message."""
+    """A token in quotes for a message."""
     return repr(token.decode(errors="backslashreplace"))
 
 
 def to_int(text: bytes) -> int | None:
-    """The integer, or None; unlike in Python 1_000 is none."""
+    """The integer, or None; unlike in Python, 1_000 is not a number."""
     try:
         return None if b"_" in text else int(text)
     except ValueError:
@@ -163,7 +163,7 @@ def to_int(text: bytes) -> int | None:
 
 
 def to_float(text: bytes) -> float | None:
-    """The number, or None; unlike in Python 1_000 is none."""
+    """The number, or None; unlike in Python, 1_000 is not a number."""
     try:
         return None if b"_" in text else float(text)
     except ValueError:
