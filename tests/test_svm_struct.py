@@ -144,7 +144,7 @@ def test_long_lines_are_read_in_pieces(folder, monkeypatch):
     ("old", "new", "line", "reason"),
     [
         ("V3.10", "V3.00", 1, "not a model of SVM-HMM Version V3.10"),
-        ("SVM-HMM", "PK\x03", 1, "no model"),
+        ("SVM-HMM", "PK\x03", 1, "not a model"),
         ("0 # kernel type", "2 # kernel type", 2, "only linear"),
         ("1 # HMM order of t", "2 # HMM order of t", 11, "orders 0 and 1"),
         ("0 # HMM order of e", "1 # HMM order of e", 12, "order 0"),
@@ -268,12 +268,12 @@ def test_what_svm_struct_does_not_have_is_not_saved(folder):
     bias = mm.MulticlassSVC(fit_intercept=True).fit(np.eye(3), [1, 1, 2])
     binary = mm.BinarySVC().fit(np.eye(2), [1, 2])
     reasons = {
-        "'a' is no integer": words,
+        "'a' is not an integer": words,
         "start_stop=False": ends,
-        "no mask": mask,
+        "a mask": mask,
         "this loss": cost,
-        "no intercept": bias,
-        "no BinarySVC": binary,
+        "an intercept": bias,
+        "not support BinarySVC": binary,
     }
     for reason, clf in reasons.items():
         with pytest.raises(mm.ModelFileError, match=reason):
@@ -357,7 +357,7 @@ def test_a_class_without_examples_is_trained_against(folder):
 def test_defaults_verbosity_and_notes(folder):
     outcome = run("svm_hmm_learn", "-c", 1, "-v", 0, "-m", 40, "-y", 1, "tags.dat")
     assert (outcome.exit_code, outcome.stdout) == (0, "")
-    assert "-m 40 has no effect: there is no kernel cache here" in outcome.stderr
+    assert "-m 40 has no effect: maxmargin has no kernel cache" in outcome.stderr
     assert mm.io.read_svm_struct("svm_struct_model").emission.shape == (4, 3)
     assert "% for oracle" in good("svm_hmm_learn", "-c", 1, "-v", 2, "tags.dat")
     outcome = run("svm_hmm_learn", "-c", 1, "-w", 3, "-f", 3, "tags.dat")
@@ -429,11 +429,11 @@ def test_unknown_classes_have_no_error_rate(folder):
         ("svm_hmm_learn -c 5 --e 1 tags.dat", "order 0"),
         ("svm_hmm_learn -c 5 --b 10 tags.dat", "exact"),
         ("svm_hmm_learn -c 5 --t 0 -l 0 tags.dat", "--t 0"),
-        ("svm_hmm_learn -z 5 tags.dat", "-z is no option"),
-        ("svm_multiclass_learn -c 5 --t 1 classes.dat", "--t is no option"),
+        ("svm_hmm_learn -z 5 tags.dat", "-z is not an option"),
+        ("svm_multiclass_learn -c 5 --t 1 classes.dat", "--t is not an option"),
         ("svm_hmm_classify tags.dat", "expected example_file model_file"),
         ("svm_hmm_classify --b 5 tags.dat hmm", "exact"),
-        ("svm_multiclass_classify -c 5 classes.dat mc", "-c is no option"),
+        ("svm_multiclass_classify -c 5 classes.dat mc", "-c is not an option"),
     ],
 )
 def test_wrong_usage_ends_with_code_2_and_no_file(folder, command, reason):

@@ -1,1 +1,1 @@
-"""SVM-struct's own programs, with its flags and files: drop-in replacements."""
+"""Drop-in replacements for the programs of SVM-struct, with the same options and files."""

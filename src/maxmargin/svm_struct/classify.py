@@ -1,4 +1,4 @@
-"""``svm_hmm_classify`` and ``svm_multiclass_classify``: predictions and closing lines as theirs."""
+"""``svm_hmm_classify`` and ``svm_multiclass_classify``, with the output of the originals."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from ..io.svmlight import read_examples
 from .models import chain_weights
 from .options import ClassifyOptions
 
-#: Rows whose scores are in memory at once.
+#: Number of rows whose scores are in memory at the same time.
 BLOCK = 10_000
 
 
 def classify(program: str, options: ClassifyOptions) -> None:
-    """Predict, write the predictions and print what SVM-struct prints."""
+    """Predict, write the predictions and print the same lines as SVM-struct."""
     hmm = program == "svm_hmm_classify"
     if options.output != "-":
         for source in (options.data, options.model):
@@ -33,13 +33,15 @@ def classify(program: str, options: ClassifyOptions) -> None:
     model = read_svm_struct(options.model)
     wanted = HMM if hmm else MULTICLASS
     if model.program != wanted:
-        raise ModelFileError(f"{options.model}: is a model of {model.program}, not of {wanted}")
+        raise ModelFileError(
+            f"{options.model}: this is a model of {model.program}, not of {wanted}"
+        )
     say("Reading model...done.", flush=True)
     (_classify_hmm if hmm else _classify_multiclass)(model, options, say)
 
 
 def _nothing(*text: str, flush: bool = False) -> None:
-    """What ``-v 0`` says."""
+    """Print nothing, for ``-v 0``."""
 
 
 def _classify_hmm(model: StructModel, options: ClassifyOptions, say: Any) -> None:
@@ -57,7 +59,9 @@ def _classify_hmm(model: StructModel, options: ClassifyOptions, say: Any) -> Non
     K, d = model.emission.shape
     problem, w = Chain(K), chain_weights(model)
     X = Sequences(_with_columns(X.matrix, d), X.offsets)
-    predict_labels(problem, problem.pack(X[:1]), w)  # loads the compiled code, off the clock
+    predict_labels(
+        problem, problem.pack(X[:1]), w
+    )  # loads the compiled code before the clock starts
     start = time.process_time()
     predicted = predict_labels(problem, problem.pack(X), w) + 1
     say(_runtime(start))
@@ -79,28 +83,28 @@ def _classify_multiclass(model: StructModel, options: ClassifyOptions, say: Any)
     say(_runtime(start))
     write_lines_atomic(options.output, _score_lines(X, model))
     if (y == 0).any():
-        return  # the file says of some examples that their class is not known
+        return  # the class of some examples is not known
     loss = (predicted - y) ** 2 if model.loss == 1 else 100 * (predicted != y)
     _say_errors(loss.mean(), int((predicted == y).sum()), n, say)
 
 
 def _with_columns(matrix: Any, d: int) -> Any:
-    """The matrix with d columns: features that training has not seen are dropped."""
+    """The matrix with d columns; features not seen in training are dropped."""
     if matrix.shape[1] > d:
         return matrix[:, :d]
-    # resize works in place, and only the shape changes: nothing is lost.
+    # resize works in place and only changes the shape here, so no entries are lost.
     matrix.resize(matrix.shape[0], d)
     return matrix
 
 
 def _scores(X: Any, model: StructModel) -> Iterator[np.ndarray]:
-    """Scores (rows, K) of a block of rows after the other."""
+    """Scores (rows, K) of one block of rows after the other."""
     for start in range(0, X.shape[0], BLOCK):
         yield X[start : start + BLOCK] @ model.emission.T
 
 
 def _score_lines(X: Any, model: StructModel) -> Iterator[str]:
-    """``class score score ...``; of equal scores the lowest class wins."""
+    """Lines ``class score score ...``; the lowest class wins ties."""
     for scores in _scores(X, model):
         for best, row in zip(scores.argmax(axis=1).tolist(), scores.tolist(), strict=True):
             yield f"{best + 1} {' '.join([f'{score:.6f}' for score in row])}"

@@ -1,16 +1,16 @@
-"""``svm_hmm_learn`` and ``svm_multiclass_learn``: SVM-struct's units outside, our solvers inside.
+"""``svm_hmm_learn`` and ``svm_multiclass_learn``: options in SVM-struct's units, our solvers.
 
-SVM-struct minimises, with its ``-c`` and a loss that counts s for an error (s = 100 for
-SVM-multiclass's percentages, else 1)::
+With its option ``-c`` and a loss of s per error (s = 100 for SVM-multiclass's percentages, else 1),
+SVM-struct minimises::
 
     1/2 |v|^2 + c/n sum_i max_y s loss_i(y) - <v, psi_i(y)>               margin rescaling
     1/2 |v|^2 + c/n sum_i max_y s loss_i(y) (1 - <v, psi_i(y)>)           slack rescaling
 
-and stops when this is within ``e c`` of the minimum. Ours is P(w) with a loss of 1, and stops at a
-gap of ``tol C n``. Margin rescaling: put v = s w, take s^2 out, and what is left in the brackets is
-P(w) with C = c/(s n); ``e c`` there is ``e c / s^2 = (e/s) C n`` here. Slack rescaling: s is a
-factor of the sum only, so that w = v and C = s c/n, and ``e c = (e/s) C n`` again. Both ways the
-model file gets v, which is what SVM-struct would have written.
+and stops when this is within ``e c`` of the minimum. Our objective is P(w) with a loss of 1, and
+training stops at a gap of ``tol C n``. Margin rescaling: with v = s w, SVM-struct's objective is
+s^2 P(w) with C = c/(s n), and its ``e c`` becomes ``e c / s^2 = (e/s) C n``. Slack rescaling: s is
+only a factor of the sum, so w = v and C = s c/n, and again ``e c = (e/s) C n``. In both cases the
+model file holds v, as SVM-struct would write it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from ..training import train
 from .models import squared_differences
 from .options import LearnOptions, UsageError
 
-#: SVM-struct has no limit of iterations.
+#: SVM-struct does not limit the number of iterations.
 NO_LIMIT = 10**9
 
 #: The labels of a chain are 16-bit integers.
@@ -44,7 +44,7 @@ MAX_TAGS = 2**15 - 1
 
 @dataclass(frozen=True)
 class Units:
-    """Our C and tol, and what our weights and objectives are multiplied by to be SVM-struct's."""
+    """Our C and tol, and the factors that turn our weights and objectives into SVM-struct's."""
 
     C: float
     tol: float
@@ -53,7 +53,7 @@ class Units:
 
     @classmethod
     def of(cls, options: LearnOptions, n: int, scale: float) -> Units:
-        """For n examples and a loss that counts ``scale`` for an error; see above."""
+        """The units for n examples and a loss of ``scale`` per error; see the module docstring."""
         c, tol = options.c, options.e / scale
         if options.rescaling == "slack":
             return cls(scale * c / n, tol, 1.0, 1.0)
@@ -62,7 +62,7 @@ class Units:
 
 @dataclass(frozen=True)
 class Job:
-    """A problem with its data, read and checked."""
+    """A problem with its checked data."""
 
     problem: Any
     X: Any
@@ -98,7 +98,7 @@ def learn(program: str, options: LearnOptions) -> None:
 
 
 def choose_solver(options: LearnOptions) -> Any:
-    """The solver that ``-w`` names; without it the one that maxmargin takes by itself."""
+    """The solver for the option ``-w``; without it, the default of maxmargin."""
     match options.algorithm:
         case None:
             return "auto"
@@ -122,8 +122,8 @@ def _hmm_job(options: LearnOptions) -> Job:
         return Job(Chain(K, loss), X, Y, units, K, d, read)
     if options.loss == 0 or options.rescaling == "slack":
         raise UsageError("--t 0 is supported with -l 1 and -o 2 only")
-    # Without transitions the maximum over a sequence is the sum of the maxima over its tokens,
-    # and C multiplies sums. Only tol is relative to the number of examples.
+    # Without transitions the maximum over a sequence is the sum of the maxima over its tokens, so
+    # C stays the same. Only tol is relative to the number of examples.
     units = Units(units.C, units.tol * n / tokens, 1.0, 1.0)
     return Job(Multiclass(K), X.matrix, np.concatenate(Y), units, K, d, read)
 
@@ -161,7 +161,7 @@ def _model(w: np.ndarray, job: Job, options: LearnOptions) -> StructModel:
 
 
 def closing_lines(result: Result, units: Units, options: LearnOptions) -> list[str]:
-    """The report that SVM-struct ends with, in its units; the bounds are certified ones."""
+    """The final report of SVM-struct in its units, with certified bounds."""
     scale = units.objective
     norm = units.weight * float(np.linalg.norm(result.w))
     slack = (scale * result.primal - 0.5 * norm**2) / options.c
@@ -182,7 +182,7 @@ def closing_lines(result: Result, units: Units, options: LearnOptions) -> list[s
 
 
 def _shares(result: Result) -> str:
-    """Where the time of the solver went."""
+    """The parts of the solver's time, in percent."""
     total = result.time or 1.0
     parts = (f"{100 * part / total:.2f}% for {name}" for name, part in result.shares.items())
     return f" ({', '.join(parts)})"

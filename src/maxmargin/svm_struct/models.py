@@ -1,4 +1,4 @@
-"""Models of SVM-struct as estimators, and estimators as models of SVM-struct."""
+"""Conversion of SVM-struct's models into estimators, and of estimators into its models."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ..io.hmm import MAX_TAG
 from ..io.svm_struct import MAX_WEIGHTS, StructModel, read_svm_struct, write_svm_struct
 from ..result import Result, Status
 
-#: A path through a class that the estimator does not know must lose against every other path.
+#: Weight of transitions of classes unknown to the estimator, so that no best path contains them.
 FORBIDDEN = 1e6
 
 
 def load_svm_struct(path: Any) -> Any:
-    """An estimator from a model file of SVM-HMM V3.10 or SVM-multiclass V2.20.
+    """Load an estimator from a model file of SVM-HMM V3.10 or SVM-multiclass V2.20.
 
     Parameters
     ----------
@@ -26,13 +26,13 @@ def load_svm_struct(path: Any) -> Any:
     Returns
     -------
     ChainSVC or MulticlassSVC
-        Ready to predict. Its classes are the integers 1..K, its weights those of the file.
+        A fitted estimator with the integers 1..K as classes and the weights of the file.
         ``result_`` holds no certificate: its bounds are 0 and infinity.
 
     Raises
     ------
     ModelFileError
-        If the file is damaged, or holds what maxmargin cannot use.
+        If the file is damaged, or holds something that maxmargin cannot use.
     """
     model = read_svm_struct(path)
     if model.transition is None:
@@ -45,7 +45,7 @@ def _multiclass(model: StructModel, path: Any) -> Any:
 
     K = len(model.classes)
     if K < 2:
-        raise ModelFileError(f"{path}: has one class: there is nothing to predict")
+        raise ModelFileError(f"{path}: the model has only one class: there is nothing to predict")
     clf = MulticlassSVC(loss=squared_differences(K) if model.loss == 1 else "zero-one")
     return _fitted(clf, model, model.emission.T.ravel())
 
@@ -63,7 +63,7 @@ def _fitted(clf: Any, model: StructModel, w: np.ndarray) -> Any:
     clf.classes_ = model.classes
     clf.n_features_in_ = model.emission.shape[1]
     clf._set_weights(w)
-    # Nothing is known of the training, so the certificate is the one that is always true.
+    # Nothing is known about the training, so the bounds are those that always hold.
     clf.result_ = Result(
         w=w, primal=np.inf, dual=0.0, gap=np.inf, status=Status.IMPORTED, n_iter=0, n_oracle=0,
         time=0.0,
@@ -73,7 +73,7 @@ def _fitted(clf: Any, model: StructModel, w: np.ndarray) -> Any:
 
 
 def chain_weights(model: StructModel) -> np.ndarray:
-    """The weights in the order of ``problems.chain``: emissions by feature, then transitions."""
+    """The weights in the order of ``structures.chain``: emissions by feature, then transitions."""
     assert model.transition is not None
     return np.concatenate([model.emission.T.ravel(), model.transition.ravel()])
 
@@ -87,28 +87,28 @@ def squared_differences(K: int) -> np.ndarray:
 def save_svm_struct(clf: Any, path: Any) -> None:
     """Write a fitted estimator as a model file of SVM-HMM V3.10 or SVM-multiclass V2.20.
 
-    The weights are written as they are. Column j of the features becomes the feature j + 1. A
-    class number below the largest that the estimator does not know becomes a class of zero weights
-    in the file; in a chain, transitions from and to it are forbidden by large negative weights.
+    The weights are written unchanged, and column j of X becomes the feature j + 1. A number below
+    the largest class that is not a class of the estimator becomes a class of zero weights in the
+    file; in a chain, transitions from and to it get large negative weights.
 
     Parameters
     ----------
     clf : ChainSVC or MulticlassSVC
-        With integers >= 1 as labels, and nothing that SVM-struct does not have: an intercept,
-        weights for the start and the end of a sequence, a mask of transitions.
+        Fitted with integers >= 1 as labels, and without what SVM-struct does not support: an
+        intercept, weights for the start and the end of a sequence, a mask of transitions.
     path : str or path
 
     Raises
     ------
     ModelFileError
-        If SVM-struct has no such model, or the file cannot be written.
+        If SVM-struct does not support such a model, or the file cannot be written.
     """
     from sklearn.utils.validation import check_is_fitted
 
     check_is_fitted(clf)
     kind = type(clf).__name__
     if kind not in ("ChainSVC", "MulticlassSVC"):
-        raise ModelFileError(f"SVM-struct has no {kind}: only ChainSVC and MulticlassSVC")
+        raise ModelFileError(f"SVM-struct does not support {kind}: only ChainSVC and MulticlassSVC")
     (_check_chain if kind == "ChainSVC" else _check_multiclass)(clf)
     rows = _rows(clf.classes_)
     K = int(rows.max()) + 1
@@ -124,37 +124,39 @@ def save_svm_struct(clf: Any, path: Any) -> None:
 def _check_chain(clf: Any) -> None:
     if clf.start_.any() or clf.stop_.any():
         raise ModelFileError(
-            "SVM-HMM has no weights for the start and the end of a sequence: train with "
+            "SVM-HMM does not support weights for the start and end of a sequence: train with "
             "start_stop=False"
         )
     if clf.transitions is not None:
-        raise ModelFileError("SVM-HMM has no mask of transitions: train with transitions=None")
+        raise ModelFileError(
+            "SVM-HMM does not support a mask of transitions: train with transitions=None"
+        )
 
 
 def _check_multiclass(clf: Any) -> None:
     if clf.intercept_.any():
         raise ModelFileError(
-            "SVM-multiclass has no intercept: train with fit_intercept=False, on data with a "
-            "constant feature if need be"
+            "SVM-multiclass does not support an intercept: train with fit_intercept=False, on "
+            "data with a constant feature if needed"
         )
 
 
 def _rows(classes: np.ndarray) -> np.ndarray:
-    """The rows of the file's weights that belong to the classes."""
+    """The row of each class in the weights of the file."""
     labels = classes.tolist()
     for label in labels:
         if type(label) is not int or not 1 <= label <= MAX_TAG:
             raise ModelFileError(
-                f"the label {label!r} is no integer >= 1: SVM-struct has no other labels"
+                f"the label {label!r} is not an integer >= 1: SVM-struct supports only these"
             )
     return np.array(labels, np.int64) - 1
 
 
 def _transitions(known: np.ndarray, rows: np.ndarray, K: int) -> np.ndarray:
-    """Transition weights (K, K).
+    """Transition weights (K, K), large and negative for classes unknown to the estimator.
 
-    With zeros, a class that the estimator does not know would be the way round transitions of
-    negative weight, and so be predicted.
+    With zeros, such a class could be predicted, because a path through it would avoid transitions
+    of negative weight.
     """
     transition = np.full((K, K), -FORBIDDEN * (1.0 + np.abs(known).max(initial=0.0)))
     transition[np.ix_(rows, rows)] = known
@@ -162,11 +164,11 @@ def _transitions(known: np.ndarray, rows: np.ndarray, K: int) -> np.ndarray:
 
 
 def _loss(clf: Any, K: int, rows: np.ndarray) -> int:
-    """The number of the loss in the file; it is used to report errors, not to predict."""
+    """The number of the loss in the file, which is used only to report errors."""
     chain = type(clf).__name__ == "ChainSVC"
     if isinstance(clf.loss, str):
         return int(chain and clf.loss == "hamming")
     squared = squared_differences(K)[np.ix_(rows, rows)]
     if not chain and np.array_equal(np.asarray(clf.loss, np.float64), squared):
         return 1
-    raise ModelFileError("SVM-struct does not have this loss: only the standard ones can be kept")
+    raise ModelFileError("SVM-struct does not support this loss: use a standard loss")

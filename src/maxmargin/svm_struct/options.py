@@ -1,4 +1,4 @@
-"""The options of SVM-struct's programs: one letter and a separate value, then the files."""
+"""The command line of SVM-struct's programs: options with separate values, then the files."""
 
 from __future__ import annotations
 
@@ -9,19 +9,17 @@ from typing import Any
 
 from ..errors import MaxMarginError
 
-#: Options that steer parts of SVM-struct that maxmargin does not have. They never change what is
-#: learned, so that they are accepted with a note.
+#: Options for parts of SVM-struct that maxmargin does not have. They do not change what is learned,
+#: so they are accepted with a note.
 _SPEED = {
-    "-k": "how often the QP is solved is not to be set here",
-    "-n": "the QP solver here takes no such setting",
-    "-q": "the QP solver here takes no such setting",
-    "-m": "there is no kernel cache here",
-    "-h": "the QP solver here takes no such setting",
-    "-#": "the QP solver here takes no such setting",
+    "-k": "maxmargin decides how often it solves the QP",
+    "-n": "maxmargin's QP solver does not use it",
+    "-q": "maxmargin's QP solver does not use it",
+    "-m": "maxmargin has no kernel cache",
+    "-h": "maxmargin's QP solver does not use it",
+    "-#": "maxmargin's QP solver does not use it",
 }
-_KERNEL = dict.fromkeys(
-    ("-d", "-g", "-s", "-r", "-u"), "it is for kernels, and the kernel is linear"
-)
+_KERNEL = dict.fromkeys(("-d", "-g", "-s", "-r", "-u"), "it only applies to non-linear kernels")
 
 _LEARN = ("-v", "-y", "-c", "-p", "-o", "-l", "-w", "-e", "-f", "-b", "-t", "-a", *_SPEED, *_KERNEL)
 _CLASSIFY = ("-v", "-y")
@@ -31,17 +29,18 @@ _LEARN_HELP = """\
 usage: {program} [options] example_file [model_file]
 
   -?           this help
-  -c C         trade-off between training error and margin: required
+  -c C         trade-off between training error and margin (required)
   -e EPSILON   precision of the solution (0.1)
-  -o 1|2       rescaling of slacks (1) or of margins (2, the default)
+  -o 1|2       slack rescaling (1) or margin rescaling (2, the default)
   -l LOSS      {losses}
   -w 0..4      0, 1: n-slack; 2, 3: 1-slack; 4: 1-slack with a cache;
-               by default what is fastest, with the same objective and stopping rule
+               by default the fastest, with the same objective and stopping rule
   -f N         size of the cache with -w 4 (5)
-  -b PERCENT   examples that are looked at before all are, with -w 4 (100)
-  -v 0..4      0 says nothing, 2 tells where the time went (1)
+  -b PERCENT   percentage of the examples to try before all others, with -w 4 (100)
+  -v 0..4      0 prints nothing, 2 shows how the time was spent (1)
 {extra}
-Options stand before the files, apart from their values. docs/svm_struct.md lists all of them.
+Options come before the files, each with its value as a separate word. docs/svm_struct.md lists
+all of them.
 """
 _HMM_EXTRA = """\
   --t 0|1      order of the transitions (1)
@@ -52,9 +51,9 @@ _CLASSIFY_HELP = """\
 usage: {program} [options] example_file model_file [output_file]
 
   -?           this help
-  -v 0..3      0 says nothing (1)
+  -v 0..3      0 prints nothing (1)
 {extra}
-The output file is svm_predictions unless it is given; - is standard output.
+The default output file is svm_predictions; - is standard output.
 """
 
 
@@ -63,12 +62,12 @@ class UsageError(MaxMarginError):
 
 
 class HelpRequested(Exception):
-    """The user asks for the text that is the argument."""
+    """The user asks for help; the argument is the help text."""
 
 
 @dataclass(frozen=True)
 class LearnOptions:
-    """What to train on what; ``c`` and ``e`` in SVM-struct's units."""
+    """The options of a learning program; ``c`` and ``e`` are in SVM-struct's units."""
 
     data: str
     model: str
@@ -86,7 +85,7 @@ class LearnOptions:
 
 @dataclass(frozen=True)
 class ClassifyOptions:
-    """What to predict with what."""
+    """The options of a classifying program."""
 
     data: str
     model: str
@@ -95,7 +94,7 @@ class ClassifyOptions:
 
 
 def parse_learn(program: str, arguments: list[str]) -> LearnOptions:
-    """The options of ``svm_hmm_learn`` or ``svm_multiclass_learn``."""
+    """Parse the command line of ``svm_hmm_learn`` or ``svm_multiclass_learn``."""
     hmm = program.startswith("svm_hmm")
     losses = "1: wrong tags (default), 0: wrong sequences"
     if not hmm:
@@ -104,11 +103,11 @@ def parse_learn(program: str, arguments: list[str]) -> LearnOptions:
     given, files = _split(arguments, (*_LEARN, *(_HMM_LEARN if hmm else ())), text)
     _refuse(given, hmm)
     if "-c" not in given:
-        raise UsageError("-c is missing: name the trade-off between training error and margin")
+        raise UsageError("-c is missing: give the trade-off between training error and margin")
     _count(files, 1, 2, "example_file [model_file]")
     algorithm = _one_of(given, "-w", range(5), None)
     if algorithm is None and ("-f" in given or "-b" in given):
-        algorithm = 4  # SVM-struct's default, and the only one that has these options
+        algorithm = 4  # SVM-struct's default, and the only algorithm with these options
     return LearnOptions(
         data=files[0],
         model=files[1] if len(files) > 1 else "svm_struct_model",
@@ -126,7 +125,7 @@ def parse_learn(program: str, arguments: list[str]) -> LearnOptions:
 
 
 def parse_classify(program: str, arguments: list[str]) -> ClassifyOptions:
-    """The options of ``svm_hmm_classify`` or ``svm_multiclass_classify``."""
+    """Parse the command line of ``svm_hmm_classify`` or ``svm_multiclass_classify``."""
     hmm = program.startswith("svm_hmm")
     extra = "  --b 0        exact search\n" if hmm else ""
     text = _CLASSIFY_HELP.format(program=program, extra=extra)
@@ -139,7 +138,7 @@ def parse_classify(program: str, arguments: list[str]) -> ClassifyOptions:
 def _split(
     arguments: list[str], known: Iterable[str], text: str
 ) -> tuple[dict[str, str], list[str]]:
-    """Options with their values, and the files after them."""
+    """Split the arguments into options with their values, and files."""
     given: dict[str, str] = {}
     rest = list(arguments)
     while rest and rest[0].startswith("-") and rest[0] != "-":
@@ -153,18 +152,18 @@ def _split(
         given[option] = rest.pop(0)
     late = next((word for word in rest if word in known), None)
     if late is not None:
-        raise UsageError(f"{late} comes after a file: options stand before the files")
+        raise UsageError(f"{late} comes after a file: put options before the files")
     return given, rest
 
 
 def _unknown(option: str, known: Iterable[str]) -> str:
     if option[:2] in known:
-        return f"{option} is no option: write {option[:2]} and its value as two words"
-    return f"{option} is no option of this program; -? lists them"
+        return f"{option} is not an option: write {option[:2]} and its value as two words"
+    return f"{option} is not an option of this program; -? lists them"
 
 
 def _refuse(given: dict[str, str], hmm: bool) -> None:
-    """Say no to what would be another model here than there."""
+    """Refuse options that would give another model than SVM-struct's."""
     reasons = {
         "-p": (1, "squared slacks are not supported, only -p 1"),
         "-t": (0, "kernels are not supported here, only -t 0: use maxmargin train --kernel"),
@@ -182,7 +181,7 @@ def _refuse(given: dict[str, str], hmm: bool) -> None:
 
 
 def _notes(given: dict[str, str], algorithm: int | None) -> list[str]:
-    """What is accepted without effect, said rather than swallowed."""
+    """Notes about options that are accepted but have no effect."""
     reasons = {**_SPEED, **_KERNEL}
     if algorithm is not None and algorithm != 4:
         reasons |= dict.fromkeys(("-f", "-b"), f"-w {algorithm} has no cache")
@@ -204,7 +203,7 @@ def _integer(given: dict[str, str], option: str, default: Any) -> Any:
     try:
         return int(given[option])
     except ValueError:
-        raise UsageError(f"{option} {given[option]}: the value is an integer") from None
+        raise UsageError(f"{option} {given[option]}: the value must be an integer") from None
 
 
 def _one_of(given: dict[str, str], option: str, allowed: Any, default: Any) -> Any:
@@ -216,7 +215,7 @@ def _one_of(given: dict[str, str], option: str, allowed: Any, default: Any) -> A
             if len(numbers) > 2
             else f"{numbers[0]} or {numbers[1]}"
         )
-        raise UsageError(f"{option} {given[option]}: the value is {many}")
+        raise UsageError(f"{option} {given[option]}: the value must be {many}")
     return value
 
 
@@ -228,5 +227,5 @@ def _positive(given: dict[str, str], option: str, default: Any) -> float:
     except ValueError:
         value = -1.0
     if not (isfinite(value) and value > 0):
-        raise UsageError(f"{option} {given[option]}: the value is a number above 0")
+        raise UsageError(f"{option} {given[option]}: the value must be a number above 0")
     return value

@@ -1,6 +1,6 @@
-"""SVM-struct's programs under their own names, as commands and as subcommands of ``maxmargin``.
+"""SVM-struct's programs, as commands of the same names and as subcommands of ``maxmargin``.
 
-Nothing heavy is imported here: the work is in ``learn.py`` and ``classify.py``.
+Nothing slow is imported here; ``learn.py`` and ``classify.py`` do the work.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ PROGRAMS = {
     "svm_multiclass_classify": "Classify with a model of SVM-multiclass.",
 }
 
-#: All arguments are passed on as they are: SVM-struct's options are not ours, not even -h.
+#: All arguments are passed on unchanged, because SVM-struct's options differ from ours, even -h.
 _RAW = {
     "ignore_unknown_options": True,
     "allow_extra_args": True,
