@@ -102,7 +102,7 @@ def test_reads_what_it_writes(sequences, separator):
         ("", {}, "holds no tokens"),
         ("\n \n-DOCSTART- O\n\n", {}, "holds no tokens"),
         (b"a b\nc d\n\xe9t\xe9 b\n", {}, "line 3: column 0, '\\xe9t\\xe9', is not UTF-8"),
-        ("a\nb\n", {}, "one column only"),
+        ("a\nb\n", {}, "only one column"),
         ("a b\n", {"label": 2}, "there is no column 2"),
         ("a b\n", {"label": -3}, "there is no column -3"),
     ],

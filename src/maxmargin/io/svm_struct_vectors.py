@@ -153,7 +153,7 @@ class WeightReader:
                 end = len(text) if comment or raw.endswith(b"\n") else text.rfind(b" ") + 1
                 rest = text[end:]
                 if len(rest) > _TOKEN_BYTES:
-                    self._fail("the line is no vector of index:value tokens")
+                    self._fail("the line is not a vector of index:value tokens")
                 yield text[:end]
             if raw.endswith(b"\n"):
                 return
@@ -194,7 +194,7 @@ class WeightReader:
             number = to_int(index)
             if number is None or abs(number) >= 2**63 or to_float(value) is None:
                 self._fail(f"{show(token[:40])} is not index:value")
-        self._fail("the line is no vector of index:value tokens")
+        self._fail("the line is not a vector of index:value tokens")
 
     def _fail(self, message: str) -> NoReturn:
         raise Refused(message, self.line)
