@@ -164,7 +164,7 @@ def test_long_lines_are_read_in_pieces(folder, monkeypatch):
         ("15:3.0517578e-05", "17:1", 16, "increase from 1 to 16"),
         ("1 4:0.5", "1 1:1 4:0.5", 16, "never has one"),
         ("1 4:0.5", "1e300 4:1e300", 16, "not finite"),
-        ("1 4:0.5", "LONG", 16, "no vector"),
+        ("1 4:0.5", "LONG", 16, "not a vector"),
         ("0 # kernel type", "LONG", 2, "too long"),
     ],
 )

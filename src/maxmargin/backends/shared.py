@@ -123,7 +123,7 @@ class SharedBatches:
         self.crew.on_replace = replace
 
     def shuffle(self, n_steps: int) -> None:
-        """Begin a pass."""
+        """Start a pass."""
         self.n_steps = n_steps
         self.randoms = self.crew.call("shuffle", n_steps, None)
 

@@ -36,7 +36,7 @@ usage: {program} [options] example_file [model_file]
   -w 0..4      0, 1: n-slack; 2, 3: 1-slack; 4: 1-slack with a cache;
                by default the fastest, with the same objective and stopping rule
   -f N         size of the cache with -w 4 (5)
-  -b PERCENT   percentage of the examples to try before all others, with -w 4 (100)
+  -b PERCENT   percentage of the examples to decode before all of them, with -w 4 (100)
   -v 0..4      0 prints nothing, 2 shows how the time was spent (1)
 {extra}
 Options come before the files, each with its value as a separate word. docs/svm_struct.md lists
