@@ -1,7 +1,7 @@
 """Handwritten codes: each digit alone against the whole code.
 
 The digits of a code are traced on the keypad of a telephone. A classifier of single images cannot
-use that; a chain learns it, and reads digits that are hard to read alone.
+use that; a chain learns it, and recognises digits that are hard to read alone.
 """
 
 import matplotlib.pyplot as plt
@@ -29,7 +29,7 @@ print("digits that the chain favours after each digit:")
 for digit, weights in zip(chain.classes_, chain.transition_, strict=True):
     print(f"  {digit}: {', '.join(str(k) for k in np.flatnonzero(weights > 0))}")
 
-# The first codes that single digits get wrong, with both readings.
+# The first codes that the classifier of single digits gets wrong, with both predictions.
 shown = [i for i, code in enumerate(Y_test) if by_digit[i] != code][:6]
 figure, axes = plt.subplots(3, 2, figsize=(10, 4.5))
 for axis, i in zip(axes.flat, shown, strict=True):

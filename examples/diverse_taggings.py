@@ -1,4 +1,4 @@
-"""Five diverse taggings of a sentence with their scores, and a rule that ranks them again."""
+"""Five diverse taggings of a sentence with their scores, and a rule that re-ranks them."""
 
 import maxmargin as mm
 
@@ -41,7 +41,7 @@ for title, outputs in (("The five best taggings", best), ("Five diverse ones", d
 
 print(f"The best beats the second best by {clf.confidence([features(words)])[0]:.3f}.")
 
-# A re-ranker may know what no chain can: how many verbs there are in the whole sentence.
+# A re-ranker can use what no chain can: the number of verbs in the whole sentence.
 for name, outputs in (("best", best), ("diverse", diverse)):
     right = [tags for tags, _ in outputs if tags.count("V") == 1]
     print(f"{len(right)} of the five {name} taggings have exactly one verb:", right[:3])

@@ -1,8 +1,8 @@
 """Learn to match two sets of points, in plain Python.
 
-A point set is shifted, stretched and disturbed; which point became which? Each possible pair has
-features (how much positions and surroundings differ), and the best matching is found by the
-Hungarian algorithm of scipy. Learning finds out how much each feature should count.
+A set of points is shifted, stretched and disturbed; which point became which? Each possible pair
+has features (how much positions and surroundings differ), and scipy's Hungarian algorithm finds
+the best matching. Training learns the weight of each feature.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Matching(mm.Problem):
         return float(sum(a != b for a, b in zip(y_true, y, strict=True)))
 
     def decode(self, x, w, y_true=None, rescaling="margin"):
-        """The best matching; in training every wrong pair earns 1 more."""
+        """The best matching; in training every wrong pair scores 1 more."""
         if rescaling != "margin":
             raise NotImplementedError("no exact oracle for slack rescaling")
         scores = x @ w
@@ -52,7 +52,7 @@ def make_pairs(n, m=10, noise=0.25, seed=0):
 
 
 def pair_features(a, b, random):
-    """(m, m, 5): differences of place, of place in the set, of surroundings; two of noise."""
+    """(m, m, 5): differences of position, relative position and surroundings; two are noise."""
     place = np.abs(a[:, None] - b[None]).sum(axis=2)
     inside = np.abs((a - a.mean(0))[:, None] - (b - b.mean(0))[None]).sum(axis=2)
     near_a, near_b = (np.sort(np.linalg.norm(p[:, None] - p, axis=2))[:, 1:4] for p in (a, b))
@@ -62,7 +62,7 @@ def pair_features(a, b, random):
 
 
 def accuracy(Y, found):
-    """Part of the pairs that are right."""
+    """Fraction of the pairs that are right."""
     right = [a == b for y, z in zip(Y, found, strict=True) for a, b in zip(y, z, strict=True)]
     return float(np.mean(right))
 

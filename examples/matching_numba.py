@@ -1,7 +1,7 @@
-"""The same matching as kernels for numba: the loops of the solvers are compiled together with it.
+"""The same matching as numba functions, which are compiled together with the solver's passes.
 
-A kernel works on arrays that are packed once. ``decode`` writes the best matching into ``y`` and
-has ``work`` as its memory; ``loss`` counts wrong pairs; ``delta`` writes the features of one
+The functions work on arrays that are packed once. ``decode`` writes the best matching into ``y``
+and uses ``work`` as its memory; ``loss`` counts wrong pairs; ``delta`` writes the features of one
 matching minus those of another.
 """
 
@@ -29,7 +29,7 @@ class Data(NamedTuple):
 
 @njit(nogil=True)
 def assign(cost, m, y, work):
-    """The matching of least cost: shortest augmenting paths, one row after the other.
+    """The matching with the lowest cost, by shortest augmenting paths, row by row.
 
     ``cost`` has m * m entries. ``work`` needs 6 * (m + 1): potentials of rows and columns, the
     distances of columns, the row of each column, the column before each, and which are done.
@@ -123,7 +123,7 @@ class FastMatching(mm.CompiledProblem):
     """x: (m, m, d) features of all pairs; y: a permutation, as a tuple."""
 
     functions = Functions(decode, loss, delta)
-    cache = 10  # outputs that one-slack keeps for each example: looking them up is cheaper
+    cache = 10  # outputs that one-slack keeps per example: looking them up is cheaper than decoding
 
     def pack(self, X, Y=None, sample_weight=None):
         """Arrays that never change while training runs."""
@@ -146,7 +146,7 @@ class FastMatching(mm.CompiledProblem):
         )  # fmt: skip
 
     def work(self, pack, mode):
-        """Refuses slack rescaling, for which there is no exact oracle."""
+        """Raise an error for slack rescaling, which has no exact oracle."""
         if mode == 2:
             raise NotImplementedError("no exact oracle for slack rescaling")
         return pack.work
@@ -158,14 +158,14 @@ class FastMatching(mm.CompiledProblem):
 
 
 def frozen(values, dtype):
-    """A read-only array: one type for numba, whoever made it."""
+    """A read-only array, so that numba sees the same type for all of them."""
     array = np.ascontiguousarray(values, dtype)
     array.flags.writeable = False
     return array
 
 
 def main():
-    """Check the kernels, train, and predict."""
+    """Check the problem, train, and predict."""
     _, _, X, Y = make_pairs(120)
     print(mm.check_problem(FastMatching(), X[:20], Y[:20]))
     clf = mm.StructuredSVC(FastMatching(), C=0.1).fit(X[:80], Y[:80])

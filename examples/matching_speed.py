@@ -1,10 +1,10 @@
-"""Measure what the kernels gain: the same training in plain Python and compiled, one core.
+"""Measure the speed-up of compiled functions: the same training in plain Python and compiled.
 
     python examples/matching_speed.py            # n = 500, 5 repeats
     python examples/matching_speed.py 100 3      # n = 100, 3 repeats
 
-Both run the same solver to the same certified tolerance, one after the other in each repeat.
-Compiling is reported apart: it happens once in a process.
+Both run the same solver on one core to the same certified tolerance, one after the other in each
+repeat. Compile time is reported separately.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import maxmargin as mm
 
 
 def measure(n=500, repeats=5, solver="one-slack"):
-    """Seconds in the solver of both, a pair for each repeat, and the two results."""
+    """Seconds in the solver, a pair for each repeat, and the two results."""
     _, _, X, Y = make_pairs(n)
     seconds, results = [], []
     for _ in range(repeats):

@@ -13,7 +13,7 @@ curves = {}
 for name in ("sdm", "one-slack", "bcfw", "n-slack", "subgradient"):
     clf = mm.MulticlassSVC(C=0.1, tol=1e-3, solver=name, max_time=3.0)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the slow ones are stopped
+        warnings.simplefilter("ignore", ConvergenceWarning)  # ends the slow ones
         result = clf.fit(X, y).result_
     curves[name] = [(r.n_oracle, r.gap) for r in result.history if r.gap < 1e6]
     print(

@@ -1,4 +1,4 @@
-"""Chunking from a CoNLL file: features by a template, results by chunk, and wrong labels found."""
+"""Chunking from a CoNLL file: features from a template, results by chunk type, wrong labels."""
 
 import maxmargin as mm
 

@@ -58,11 +58,17 @@ def small(monkeypatch):
 
 def test_list_needs_no_data(no_data, capsys):
     names = [e.name for e in list_experiments()]
-    assert names == sorted(names) and "000-fig6-cache" in names
+    assert names == sorted(names) and "joachims-2009-fig6-cache" in names
     assert {
-        "002-chunking-crfsuite", "002-pos-tagging", "002-ocr-letters", "002-sdm-improvements",
-        "002-table2-sdm-cutting-plane", "002-table3-sgd", "002-table4-scaling", "auto-choice",
-    } <= set(names)  # fmt: skip
+        "auto-choice",
+        "sdm-2011-chunking-crfsuite",
+        "sdm-2011-ocr-letters",
+        "sdm-2011-pos-tagging",
+        "sdm-2011-sdm-improvements",
+        "sdm-2011-table2-sdm-cutting-plane",
+        "sdm-2011-table3-sgd",
+        "sdm-2011-table4-scaling",
+    } <= set(names)
     show_list()
     shown = capsys.readouterr().out
     assert all(name in shown for name in names)
@@ -115,16 +121,16 @@ def test_missed_claim_is_an_exit_code(monkeypatch, no_data, tmp_path):
 
 def test_missing_data_says_what_to_do(no_data, tmp_path, capsys, small, monkeypatch):
     with pytest.raises(MaxMarginError, match=r"'covertype'.*--data DIR or set MAXMARGIN_DATA"):
-        run_benchmarks(["000-covertype-liblinear"], out=tmp_path)
+        run_benchmarks(["joachims-2009-covertype-liblinear"], out=tmp_path)
     with pytest.raises(MaxMarginError, match=r"letter.npz does not exist.*--data DIR"):
-        run_benchmarks(["000-fig6-cache"], data=tmp_path, out=tmp_path)
-    with pytest.raises(MaxMarginError, match=r"no experiment is named 'x'; there are 000-"):
+        run_benchmarks(["joachims-2009-fig6-cache"], data=tmp_path, out=tmp_path)
+    with pytest.raises(MaxMarginError, match=r"no experiment is named 'x'; there are auto-choice"):
         run_benchmarks(["x"], out=tmp_path)
     # All experiments: those without their data are skipped with a word, which is no success.
     wanting = {k: e for k, e in registry._EXPERIMENTS.items() if e.data or k == small}
     monkeypatch.setattr(registry, "_EXPERIMENTS", wanting)
     assert run_benchmarks(out=tmp_path, repeats=1) == 1
-    assert "skipped 000-steps" in capsys.readouterr().err.replace("\n", " ")
+    assert "skipped joachims-2009-steps" in capsys.readouterr().err.replace("\n", " ")
 
 
 def test_data_directory_from_the_environment(monkeypatch, tmp_path):
@@ -250,7 +256,7 @@ def write_conll(directory, n, columns=3, name="conll2000", files=("train.txt.gz"
 
 
 def test_sequences_refuse_missing_files(no_data, tmp_path):
-    with pytest.raises(MaxMarginError, match=r"no task is named 'x'; there are chunking, .*OCR"):
+    with pytest.raises(MaxMarginError, match=r"unknown task 'x'; there are chunking, .*OCR"):
         load_tagged("x", tmp_path)
     for task in [*TASKS, OCR]:
         name = TASKS[task].data if task in TASKS else "ocr_letters"
@@ -261,14 +267,14 @@ def test_sequences_refuse_missing_files(no_data, tmp_path):
     with pytest.raises(MaxMarginError, match=r"conll2000/test.txt.gz does not exist.*--data DIR"):
         load_tagged("chunking", tmp_path)
     with pytest.raises(MaxMarginError, match=r"conll2000/test.txt.gz does not exist"):
-        run_benchmarks(["002-table4-scaling"], data=tmp_path, out=tmp_path)
+        run_benchmarks(["sdm-2011-table4-scaling"], data=tmp_path, out=tmp_path)
 
 
 def test_missing_peer_says_what_to_install(no_data, tmp_path, monkeypatch):
     monkeypatch.setattr("benchmarks.framework.runner.find_spec", lambda module: None)
     write_conll(tmp_path, 2)
     with pytest.raises(MaxMarginError, match=r"pycrfsuite too.*maxmargin\[bench\]"):
-        run_benchmarks(["002-pos-tagging"], data=tmp_path, out=tmp_path)
+        run_benchmarks(["sdm-2011-pos-tagging"], data=tmp_path, out=tmp_path)
 
 
 def test_load_tagged_numbers_labels_and_limits(tmp_path):
@@ -360,10 +366,10 @@ def test_side_by_side_names_the_setting():
 def test_sequence_experiment_from_end_to_end(no_data, tmp_path, capsys):
     write_conll(tmp_path, 60)
     options = {"data": tmp_path, "out": tmp_path, "repeats": 1, "quick": True}
-    assert run_benchmarks(["002-table4-scaling"], **options) == 0
+    assert run_benchmarks(["sdm-2011-table4-scaling"], **options) == 0
     assert "6 new measurements" in capsys.readouterr().out
-    assert (tmp_path / "002-table4-scaling-quick.png").stat().st_size > 1000
-    run_benchmarks(["002-table4-scaling"], **options)
+    assert (tmp_path / "sdm-2011-table4-scaling-quick.png").stat().st_size > 1000
+    run_benchmarks(["sdm-2011-table4-scaling"], **options)
     assert "0 new measurements" in capsys.readouterr().out
 
 
@@ -383,7 +389,7 @@ def test_diverse_cuts_from_end_to_end(no_data, tmp_path, capsys, monkeypatch):
         (tmp_path / name).touch()
     write_conll(tmp_path, 5)
     options = {"data": tmp_path, "out": tmp_path, "repeats": 1, "quick": True}
-    run_benchmarks(["004-diverse-cuts"], **options)
+    run_benchmarks(["divmcuts-diverse-cuts"], **options)
     shown = capsys.readouterr().out
     assert "18 new measurements" in shown and "greedy" in shown
-    assert (tmp_path / "004-diverse-cuts-quick.png").stat().st_size > 1000
+    assert (tmp_path / "divmcuts-diverse-cuts-quick.png").stat().st_size > 1000

@@ -103,13 +103,13 @@ def test_parsing_is_an_application_of_the_comparison_of_slacks(directory):
     assert run["converged"] and run["accuracy"] == examples.test(np.zeros(dim)) == 1.0
 
 
-@pytest.mark.parametrize("name", ["000-cfg-solvers", "000-cfg-cache"])
+@pytest.mark.parametrize("name", ["joachims-2009-cfg-solvers", "joachims-2009-cfg-cache"])
 def test_solvers_from_end_to_end(directory, tmp_path, capsys, monkeypatch, name):
     monkeypatch.setattr("benchmarks.joachims_2009.cfg.QUICK", 12)
     run_benchmarks([name], data=directory, out=tmp_path, quick=True, repeats=1)
     shown = " ".join(capsys.readouterr().out.split())
     assert "1-slack, f = 10" in shown and "n-slack" in shown
-    if name == "000-cfg-solvers":
+    if name == "joachims-2009-cfg-solvers":
         assert "not all converged" not in shown and "by all certificates" in shown
 
 
@@ -117,13 +117,15 @@ def test_speed_from_end_to_end(directory, tmp_path, capsys, monkeypatch):
     pytest.importorskip("nltk")
     for name, value in {"BOTH": (5, 6), "LENGTHS": (5, 6), "ENOUGH": 0.01}.items():
         monkeypatch.setattr(f"benchmarks.ours.cfg_speed.{name}", value)
-    run_benchmarks(["000-cfg-speed"], data=directory, out=tmp_path, quick=True, repeats=1)
+    run_benchmarks(["joachims-2009-cfg-speed"], data=directory, out=tmp_path, quick=True, repeats=1)
     shown = " ".join(capsys.readouterr().out.split())
     assert "best trees of the same probability: yes" in shown
 
 
 def test_accuracy_from_end_to_end(directory, tmp_path, capsys):
-    run_benchmarks(["000-cfg-accuracy"], data=directory, out=tmp_path, quick=True, repeats=1)
+    run_benchmarks(
+        ["joachims-2009-cfg-accuracy"], data=directory, out=tmp_path, quick=True, repeats=1
+    )
     shown = " ".join(capsys.readouterr().out.split())
     assert "wsj_cfg from tagged: F1 100.00 % with rich features" in shown
     assert "100.0 % of the test trees have only rules of training trees" in shown
@@ -132,7 +134,9 @@ def test_accuracy_from_end_to_end(directory, tmp_path, capsys):
 def test_scaling_from_end_to_end(directory, tmp_path, capsys, monkeypatch):
     for module in ("cfg", "cfg_scaling"):
         monkeypatch.setattr(f"benchmarks.joachims_2009.{module}.QUICK", 24)
-    run_benchmarks(["000-cfg-scaling"], data=directory, out=tmp_path, quick=True, repeats=1)
+    run_benchmarks(
+        ["joachims-2009-cfg-scaling"], data=directory, out=tmp_path, quick=True, repeats=1
+    )
     shown = " ".join(capsys.readouterr().out.split())
     assert "gum_cfg, 1-slack: n 20 to 24: rules" in shown
-    assert (tmp_path / "000-cfg-scaling-quick.png").stat().st_size > 1000
+    assert (tmp_path / "joachims-2009-cfg-scaling-quick.png").stat().st_size > 1000

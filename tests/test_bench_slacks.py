@@ -1,4 +1,4 @@
-"""The experiments of paper 000's section 5, on digits in place of the real data."""
+"""The experiments of section 5 of Joachims et al. (2009), on digits in place of the real data."""
 
 import numpy as np
 import pytest
@@ -31,9 +31,13 @@ def digits(monkeypatch, tmp_path):
 
 def test_every_experiment_runs(digits, capsys):
     names = [
-        "000-table1-slacks", "000-fig7-solutions", "000-fig1-scaling", "000-fig2-tuned-c",
-        "000-fig8-precision", "000-fig9-c",
-    ]  # fmt: skip
+        "joachims-2009-table1-slacks",
+        "joachims-2009-fig7-solutions",
+        "joachims-2009-fig1-scaling",
+        "joachims-2009-fig2-tuned-c",
+        "joachims-2009-fig8-precision",
+        "joachims-2009-fig9-c",
+    ]
     out = digits / "out"
     assert run_benchmarks(names, data=digits, out=out, quick=True, repeats=1) == 0
     shown = capsys.readouterr().out

@@ -16,7 +16,7 @@ OUT = Path(__file__).resolve().parent.parent / "docs" / "codes.svg"
 
 WIDTH, HEIGHT = 880, 330
 
-#: Size of a pixel of a digit, and from one digit to the next.
+#: Size of a pixel of a digit, and the distance from one digit to the next.
 PIXEL, STEP = 4, 35
 
 STYLE = """
@@ -45,7 +45,7 @@ STYLE = """
 
 
 def draw(codes: Codes) -> str:
-    """The first four test codes that single digits get wrong, the keypad, and the two figures."""
+    """Four test codes that the classifier of single digits gets wrong, keypad and accuracies."""
     wrong = [i for i, truth in enumerate(codes.truth) if codes.alone[i] != truth][:4]
     parts = [_code(codes, i, 360 * (n % 2), 8 + 112 * (n // 2)) for n, i in enumerate(wrong)]
     keypad = keypad_svg(codes.model.transition_)
@@ -62,7 +62,7 @@ def draw(codes: Codes) -> str:
 
 
 def _code(codes: Codes, i: int, x: float, y: float) -> str:
-    """The images of a code with both readings below."""
+    """The images of a code with both predictions below."""
     parts = []
     for place, image in enumerate(codes.images[i]):
         parts.append(_image(image, x + 56 + STEP * place, y))

@@ -1,7 +1,7 @@
 """The gallery of the documentation: every example is run, and its pictures are shown.
 
-It is made of the files in ``examples``: each is run in a directory of its own, and a page shows its
-text, what it printed and the pictures it wrote. ``docs/conf.py`` calls this before it builds.
+Each file in ``examples`` is run in a separate directory, and its page shows the source, what it
+printed and the pictures it wrote. ``docs/conf.py`` calls this before it builds.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "examples"
 GALLERY = ROOT / "docs" / "gallery"
 
-#: Run by hand: it measures.
+#: Not in the gallery, because it measures times.
 NOT_RUN = {"matching_speed.py"}
 
 

@@ -3,8 +3,8 @@
     python tools/test_machines.py            all variants
     python tools/test_machines.py --short    two of them, for every change
 
-Rounding depends on the kernels that OpenBLAS picks for a processor and on the instructions that
-numba may use, and the order of sets on the hash seed. What the tests assert must not.
+Rounding depends on the routines that OpenBLAS picks for a processor and on the instructions that
+numba may use, and the order of sets depends on the hash seed. The tests must pass with all of them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SENSITIVE = [
     "test_checkpoint.py", "frozen", "test_docs.py",
 ]  # fmt: skip
 
-#: Of these a variant of numba compiles everything anew, so that they are few.
+#: A variant of numba compiles everything again for these, so there are few of them.
 COMPILED = ["test_one_slack.py", "test_sdm.py", "test_viterbi.py", "frozen"]
 
 #: What depends on the order of sets and dicts.
@@ -46,7 +46,7 @@ class Variant(NamedTuple):
     name: str
     environment: dict[str, str]
     tests: list[str]
-    fresh: bool = False  # compiled code of its own
+    fresh: bool = False  # a separate cache of compiled code
 
 
 def blas(core: str, tests: list[str] = SENSITIVE) -> Variant:
@@ -55,7 +55,7 @@ def blas(core: str, tests: list[str] = SENSITIVE) -> Variant:
 
 
 def without(feature: str) -> Variant:
-    """Numba for this processor, without an extension and those that build on it."""
+    """numba without an extension of the instruction set and without those that need it."""
     gone = {"fma": "-fma", "avx2": "-avx2,-fma"}[feature]
     more = "".join(f",-{name}" for name in AVX512 if has(name))
     return Variant(
@@ -65,7 +65,7 @@ def without(feature: str) -> Variant:
 
 
 def all_variants() -> list[Variant]:
-    """Every variant that this processor can run; says which one it cannot."""
+    """Every variant that this processor can run; prints the one that it cannot run."""
     cores = ["Nehalem", "Haswell", "Zen"]
     if has("avx512f"):
         cores.append("SkylakeX")
@@ -89,7 +89,7 @@ def short_variants() -> list[Variant]:
 
 
 def has(flag: str) -> bool:
-    """Whether the processor has an extension; only Linux tells."""
+    """Whether the processor has an extension; known only on Linux."""
     try:
         return flag in Path("/proc/cpuinfo").read_text().split()
     except OSError:
@@ -116,7 +116,7 @@ def main() -> int:
     """Run the variants; the exit code is 1 if one of them failed."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--short", action="store_true", help="two variants only")
-    parser.add_argument("--list", action="store_true", help="say what would be run")
+    parser.add_argument("--list", action="store_true", help="list what would be run")
     options = parser.parse_args()
     variants = short_variants() if options.short else all_variants()
     if options.list:

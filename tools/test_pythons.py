@@ -1,11 +1,11 @@
 """Run the tests with other Pythons and other versions of the dependencies.
 
-    python tools/test_pythons.py             every Python that the package supports and that is here
+    python tools/test_pythons.py             every supported Python that is installed
     python tools/test_pythons.py --short     the newest of them, and few tests
     python tools/test_pythons.py --lowest    the oldest Python, with the lowest allowed versions
 
-Each has its own environment, .venv-3.13 or .venv-lowest, which is made when it is first needed and
-brought up to date when pyproject.toml has changed.
+Each has its own environment, .venv-3.13 or .venv-lowest, which is created when it is first needed
+and updated when pyproject.toml has changed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PYENV = Path.home() / ".pyenv" / "versions"
 #: Run with ``--short``: what depends on the versions of scikit-learn, SciPy and typer.
 BRIEF = ["test_estimators.py", "test_cli.py", "test_one_slack.py", "frozen"]
 
-#: Run with ``--lowest``: all that calls the dependencies, and not what only they could break.
+#: Run with ``--lowest``: the tests of what calls the dependencies.
 LOWEST = [*BRIEF, "test_chain_estimator.py", "test_cfg_estimator.py", "test_kernels.py",
           "test_sampled_cuts.py", "test_save_load.py", "test_cli_chain.py"]  # fmt: skip
 
@@ -58,7 +58,7 @@ def lowest_versions() -> list[str]:
 
 
 def environment(name: str, python: str, pins: list[str]) -> Path:
-    """The interpreter of the environment ``.venv-NAME``, with the package and its tests' needs."""
+    """The interpreter of the environment ``.venv-NAME``, with the package and what tests need."""
     folder = ROOT / f".venv-{name}"
     inside, done = folder / "bin" / "python", folder / "test"
     if done.exists() and done.stat().st_mtime >= (ROOT / "pyproject.toml").stat().st_mtime:
@@ -94,7 +94,7 @@ def main() -> int:
         return 1
     if options.lowest:
         oldest = environment("lowest", next(iter(here.values())), lowest_versions())
-        # Old packages call what newer ones have deprecated: that is not for us to change.
+        # Old packages call what newer ones have deprecated, which we cannot change.
         return 0 if run("lowest versions", oldest, LOWEST, "-W", "default") else 1
     chosen = list(here)[-1:] if options.short else list(here)
     tests = BRIEF if options.short else []

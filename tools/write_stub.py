@@ -1,13 +1,13 @@
-"""Writes ``src/maxmargin/__init__.pyi``: the public names below, and what the registries add.
+"""Write ``src/maxmargin/__init__.pyi``: the public names below, and those of the registries.
 
-``python tools/write_stub.py`` after a structure or a solver was added; a test compares.
+Run ``python tools/write_stub.py`` after adding a structure or a solver; a test checks the file.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-#: Public names that belong to no structure and to no solver, by module.
+#: Public names that do not belong to a structure or a solver, by module.
 NAMES = {
     ".": ("datasets", "features", "io", "kernels", "metrics"),
     ".backends.files": ("Files",),

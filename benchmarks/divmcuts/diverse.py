@@ -1,4 +1,4 @@
-"""Paper 004: several cuts an iteration, by how the outputs of the examples are combined."""
+"""The DivMCuts paper: several cuts per iteration, for each way of combining the outputs."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 SIZES = (1, 2, 5, 10)
 
-#: The paper's ways and ours; the programs may use the most violated output again, for otherwise
-#: they have nothing to decide.
+#: The paper's ways of combining outputs and ours. The programs may use the most violated output
+#: again, because otherwise they have nothing to decide.
 WAYS: dict[str, dict[str, Any]] = {
     "ordering": {"combine": "ordering"},
     "ilp": {"combine": "ilp", "reuse_map": True},
@@ -31,10 +31,10 @@ WAYS: dict[str, dict[str, Any]] = {
 }
 STRENGTHS = (0.0, 0.1, 0.5, 2.0, "auto")
 
-#: The problem that finds other outputs by steps through its oracle: reported, not judged.
+#: The problem that finds further outputs by steps through its oracle: reported, not judged.
 WITHOUT_DECODER = "Python tagger"
 
-#: Beside them, as what else saves oracle calls: caches and short steps. Their options.
+#: Options of what else saves oracle calls, for comparison: caches and short steps.
 OTHERS: dict[str, dict[str, Any]] = {
     "cache of 5": {"cache": 5},
     "cache of 5, outputs only kept": {"cache": 5, "m_cuts": 5, "combine": "none"},
@@ -55,14 +55,14 @@ class Case(NamedTuple):
 
 
 @experiment(
-    "004-diverse-cuts",
-    title="Iterations, oracle calls and time of one-slack training with M cuts an iteration",
+    "divmcuts-diverse-cuts",
+    title="Iterations, oracle calls and time of one-slack training with M cuts per iteration",
     claim="With M = 5, greedy cuts need at most 0.7 times the iterations of one cut on problems "
     "with an m-best decoder, and fewer than every way of the paper.",
     data=("ocr_letters", "conll2000", "letter", "wsj_cfg"),
 )
 def run(session: Session) -> Verdict:
-    """Every problem with every way and number of cuts, then the other questions on one problem."""
+    """Every problem with every way and number of cuts, then variations of one problem."""
     cases = problems(session)
     grid = {name: sizes(session, name, case) for name, case in cases.items()}
     for name, groups in grid.items():
@@ -74,7 +74,7 @@ def run(session: Session) -> Verdict:
 
 
 def problems(session: Session) -> dict[str, Case]:
-    """Chains of letters and of words, classes, trees, and a slow oracle that finds one output."""
+    """Chains of letters and of words, classes, trees, and a slow oracle for a single output."""
     from ..framework.tagger import train_tagger
     from ..framework.treebank import load_treebank, read_problem, train_trees
 
@@ -110,7 +110,7 @@ def train_with(data: Tagged, loss: str, **options: Any) -> Result:
 
 
 def sizes(session: Session, name: str, case: Case) -> dict[str, Group]:
-    """One cut, then every way with every M; the full steps of the printed algorithm."""
+    """One cut, then every way with every M, with the full steps of the paper's algorithm."""
     groups = {"one cut": measure(session, name, case, "one cut", {})}
     for way, options in WAYS.items():
         for m in SIZES[1:]:
@@ -122,7 +122,7 @@ def sizes(session: Session, name: str, case: Case) -> dict[str, Group]:
 
 
 def conditions(session: Session, cases: dict[str, Case]) -> dict[str, dict[str, Group]]:
-    """OCR words over the strength of the diversity, with larger C, another loss and rescaling."""
+    """OCR words with other strengths of diversity, larger C, another loss and slack rescaling."""
     words, found = cases["OCR words"], {}
     strengths = {
         f"{way}, diversity {strength}": {"m_cuts": 5, "combine": way, "diversity": strength}
@@ -174,7 +174,7 @@ def measure(
 
 
 def show(session: Session, problem: str, groups: dict[str, Group]) -> None:
-    """One row a variant, with its iterations against those of one cut."""
+    """One row per variant, with its iterations relative to those of one cut."""
     base = groups.get("one cut")
     rows = []
     for group in groups.values():
@@ -196,7 +196,7 @@ def show(session: Session, problem: str, groups: dict[str, Group]) -> None:
 
 
 def judge(grid: dict[str, dict[str, Group]]) -> Verdict:
-    """Iterations at M = 5 against those of one cut; a run whose time was up needs more."""
+    """Iterations at M = 5 relative to one cut; a run at its time limit gives a lower bound."""
     passed, parts = True, []
     for problem, groups in grid.items():
         one = groups["one cut"].median("iterations")
@@ -230,5 +230,5 @@ def paint(figure: Figure, grid: dict[str, dict[str, Group]]) -> None:
             axes.set_ylim(bottom=0)
         n, first = groups["one cut"].config["n"], column == 0
         clean(panels[0, column], f"{problem}, n = {n:,}", "", "iterations" if first else "")
-        clean(panels[1, column], "", "cuts an iteration M", "seconds" if first else "")
+        clean(panels[1, column], "", "cuts per iteration, M", "seconds" if first else "")
     legend(figure, panels[0, 0], columns=len(WAYS) + 1)

@@ -1,4 +1,4 @@
-"""The data sets of the experiments: where they are looked for, and how they are read."""
+"""The data sets of the experiments: where they are found, and how they are read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from maxmargin.errors import MaxMarginError
 #: The environment variable that names the data directory.
 VARIABLE = "MAXMARGIN_DATA"
 
-#: The files of a data set in its directory, where these are not the one ``<name>.npz``.
+#: The files of a data set in its directory, if they are not the single file ``<name>.npz``.
 FILES = {
     "adult": ("a8a.train.txt.gz", "a8a.test.txt.gz"),
     "bc2gm": ("train.tsv.gz", "split_7500_5000.npz"),
@@ -32,7 +32,7 @@ FILES = {
 
 
 class Dataset(NamedTuple):
-    """Training and test examples; X is CSR or dense float64, y numbers the classes from 0."""
+    """Training and test examples: X is CSR or dense float64, y holds class numbers from 0."""
 
     X: Any
     y: np.ndarray

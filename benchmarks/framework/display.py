@@ -24,7 +24,7 @@ class Console(rich.console.Console):
 
 
 def count(value: float) -> str:
-    """A whole number, with thousands set apart."""
+    """A whole number with a thousands separator."""
     return f"{value:,.0f}"
 
 
@@ -34,19 +34,19 @@ def seconds(value: float) -> str:
 
 
 def ratio(value: float) -> str:
-    """How many times; a dash where something was not reached."""
+    """A ratio, such as ``2.40x``; a dash if something was not reached."""
     if value == 0 or math.isinf(value):
         return "-"
     return f"{value:.2f}x" if value < 99.5 else f"{value:,.0f}x"
 
 
 def percent(value: float) -> str:
-    """A share as a percentage."""
+    """A fraction as a percentage with one digit."""
     return f"{100 * value:.1f} %"
 
 
 def percent2(value: float) -> str:
-    """An accuracy, whose second digit counts."""
+    """A fraction as a percentage with two digits, for accuracies."""
     return f"{100 * value:.2f} %"
 
 
@@ -64,7 +64,7 @@ class Column(NamedTuple):
 
 
 def table(groups: Iterable[Group], columns: Iterable[Column], title: str) -> Table:
-    """One row a group: the configuration, then medians with half their range in percent."""
+    """One row per group: the configuration, then medians with half their range in percent."""
     columns = list(columns)
     out = Table(box=box.SIMPLE_HEAD, header_style="bold", title=title, title_justify="left")
     for column in columns:
@@ -76,7 +76,7 @@ def table(groups: Iterable[Group], columns: Iterable[Column], title: str) -> Tab
 
 
 def cell(group: Group, column: Column) -> tuple[str, str, bool]:
-    """The text of a cell, the spread of its repeats, and whether the time was up."""
+    """The text of a cell, the spread of its repeats, and whether the time limit was reached."""
     if column.key in group.config:
         value = group.config[column.key]
         return str(value) if column.format is None else column.format(value), "", False
@@ -96,7 +96,7 @@ def _cell(group: Group, column: Column) -> Text:
 
 
 def _spread(middle: float, numbers: list[float]) -> str:
-    """Half the range as a percentage of the median, if it can be seen."""
+    """Half the range as a percentage of the median, if it is at least 0.5 %."""
     if math.isinf(max(numbers)):
         return " (not always)"
     half = (max(numbers) - min(numbers)) / 2
@@ -112,7 +112,7 @@ def measurement_line(config: dict[str, Any], repeat: int, values: dict[str, Any]
 
 
 def experiment_table(experiments: Iterable[Experiment]) -> Table:
-    """What there is, for ``--list``."""
+    """The table of experiments for ``--list``."""
     out = Table(box=box.SIMPLE_HEAD, header_style="bold")
     out.add_column("experiment", style="cyan", no_wrap=True)
     out.add_column("data")

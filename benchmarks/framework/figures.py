@@ -51,15 +51,15 @@ def legend(figure: Figure, axes: Axes, columns: int) -> None:
 
 
 def unfinished(axes: Axes, x: Sequence[float], groups: Sequence[Group], values: Any) -> None:
-    """White dots on the markers of runs whose time was up: their values are lower bounds."""
+    """White dots on the markers of runs that reached the time limit: values are lower bounds."""
     late = [i for i, group in enumerate(groups) if not group.every("converged")]
     axes.plot([x[i] for i in late], [values[i] for i in late], "o", color="white", ms=3, zorder=6)
 
 
 def log_scale(axes: Axes, which: str) -> None:
-    """Make the "x" or "y" axis logarithmic, with numbers as people write them: 20, 50, 1,000.
+    """Make the "x" or "y" axis logarithmic, with plain numbers: 20, 50, 1,000.
 
-    Call it when everything is drawn: the ticks follow the range.
+    Call it after everything is drawn: the ticks follow the range.
     """
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 

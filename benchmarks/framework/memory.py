@@ -1,4 +1,4 @@
-"""Peak memory of a training run, measured in a process of its own.
+"""Peak memory of a training run, measured in a separate process.
 
 Both commands print the numbers as JSON:
 
@@ -29,7 +29,7 @@ _STATUS = Path("/proc/self/status")
 def peak_growth(directory: Path | None, n: int, seed: int, max_time: float) -> dict[str, Any]:
     """Train on n examples of Covertype in a fresh process; see ``measure``."""
     if not _STATUS.exists():
-        # Other systems cannot reset the peak, so that loading the data would hide the training.
+        # Other systems cannot reset the peak, so loading the data would hide the training.
         return {"data_mb": None, "growth_mb": None, "multiple": None}
     return _in_process("covertype", directory, n, seed, max_time)
 
@@ -72,7 +72,7 @@ def measure(directory: Path, n: int, seed: int, max_time: float) -> dict[str, An
     train_multiclass(data.first(5000), C=1.0, tol=0.5)
     gc.collect()
     with suppress(AttributeError, OSError):
-        ctypes.CDLL(None).malloc_trim(0)  # else training would reuse what loading has freed
+        ctypes.CDLL(None).malloc_trim(0)  # otherwise training would reuse what loading has freed
     Path("/proc/self/clear_refs").write_text("5")  # the peak starts again from here
     start = _memory("VmRSS")
     train_multiclass(data, C=1.0, tol=1e-6, max_time=max_time)
@@ -86,7 +86,7 @@ def measure_chain(
 ) -> dict[str, Any]:
     """The peak of a whole process that reads a task, extracts features and trains to a primal.
 
-    The peak is that of /proc: what getrusage tells begins with the memory of the process that
+    The peak is that of /proc: the one of getrusage includes the memory of the process that
     started this one.
 
     Returns

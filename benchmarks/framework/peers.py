@@ -1,4 +1,4 @@
-"""CRFsuite, the program that the chains are measured against."""
+"""CRFsuite, the program that the chains are compared with."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ PEERS: dict[str, tuple[str, dict[str, Any]]] = {
     "lbfgs, c2 = 1": ("lbfgs", {"c2": 1.0, "max_iterations": 100}),
 }
 
-#: What the averaged perceptron took for the chunking task where the figures below were taken.
+#: Seconds of the averaged perceptron for chunking on the machine of the recorded times.
 PERCEPTRON_SECONDS = 9.1
 
 
 def run_peer(data: Tagged, program: str) -> dict[str, Any]:
-    """Train and test; the time is that of training alone, without giving it the data."""
+    """Train and test; the time is that of training alone, without passing the data to it."""
     trainer = _trainer(data, *PEERS[program])
     with tempfile.TemporaryDirectory() as directory:
         model = str(Path(directory) / "model")
@@ -47,11 +47,11 @@ def run_peer(data: Tagged, program: str) -> dict[str, Any]:
 def run_sgd(data: Tagged, iterations: int) -> dict[str, Any]:
     """Stochastic gradient descent with its test accuracy after each iteration.
 
-    The test sentences are CRFsuite's holdout set. Its log tells the seconds of each iteration and
-    of what comes before the first one; the tests are not part of them.
+    The test sentences are CRFsuite's holdout set. Its log has the seconds of each iteration and
+    of what comes before the first one, without the tests.
     """
     trainer = _trainer(data, "l2sgd", {"c2": 1.0, "max_iterations": iterations})
-    # An unknown label would become one to choose from, so a known one takes its place.
+    # CRFsuite would predict an unknown label too, so a known one takes its place.
     for x, y in _labelled(data, data.X_test, np.maximum(data.truth, 0)):
         trainer.append(x, y, 1)
     with tempfile.TemporaryDirectory() as directory:
@@ -85,7 +85,7 @@ def _labelled(data: Tagged, X: Any, codes: np.ndarray) -> Iterable[tuple[list[An
 
 
 def _test(data: Tagged, model: str) -> float:
-    """The part of the test tokens whose label is right."""
+    """The fraction of the test tokens whose label is right."""
     import pycrfsuite
 
     tagger = pycrfsuite.Tagger()
@@ -97,7 +97,7 @@ def _test(data: Tagged, model: str) -> float:
 
 
 def measure_perceptron(session: Session, n: int | None) -> Group:
-    """The averaged perceptron on the chunking task: the measure of this machine's speed."""
+    """The averaged perceptron on the chunking task, as a measure of this machine's speed."""
     return session.measure(
         {"program": PERCEPTRON, "task": "chunking", "n": n},
         lambda seed: run_peer(session.tagged("chunking", n), PERCEPTRON),
@@ -105,6 +105,6 @@ def measure_perceptron(session: Session, n: int | None) -> Group:
 
 
 def converter(perceptron: Group) -> Callable[[float], float]:
-    """From seconds of the machine where the programs were measured to seconds of this one."""
+    """Convert seconds of the machine where a program was measured to seconds of this one."""
     factor = perceptron.median("time") / PERCEPTRON_SECONDS
     return lambda seconds: factor * seconds

@@ -1,4 +1,4 @@
-"""What experiments there are. An experiment is a function with a name, a claim and its data."""
+"""The experiments. An experiment is a function with a name, a claim and its data."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class Experiment:
     Attributes
     ----------
     name : str
-        Begins with the number of the paper, as in ``000-fig6-cache``.
+        Begins with the paper it is from, as in ``joachims-2009-fig6-cache``.
     title, claim : str
-        What is compared, and in one sentence what should come out.
+        What is compared, and the expected result in one sentence.
     data : tuple of str
         The data sets that must be in the data directory.
     peers : tuple of str
@@ -85,7 +85,7 @@ def list_experiments() -> list[Experiment]:
 
 
 def find_experiments(names: Iterable[str]) -> list[Experiment]:
-    """The experiments of these names or beginnings of names; all of them when none is named."""
+    """The experiments with these names or beginnings of names; all of them if none is named."""
     known = {experiment.name: experiment for experiment in list_experiments()}
     found: dict[str, Experiment] = {}
     for name in list(names) or [""]:

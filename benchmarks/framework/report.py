@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Findings:
-    """What an experiment has shown: its tables and figures, kept for the report."""
+    """The tables and figures of an experiment, kept for the report."""
 
     def __init__(self) -> None:
         self.tables: list[tuple[list[Group], list[Column], str]] = []
@@ -29,7 +29,7 @@ def write_bench_report(
     runs: Sequence[tuple[Session, Verdict]],
     missing: Mapping[str, Exception] | None = None,
 ) -> None:
-    """Write the report of experiments that were run, and say which could not be.
+    """Write the report of experiments that were run, and list those that could not be.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def _machine(runs: Sequence[tuple[Session, Verdict]]) -> str:
 
     words = (
         "Numbers are medians of the repeats; ± is half their range in percent; > marks a value at "
-        "which the time was up. Each repeat has its own seed, its number. All programs of an "
+        "which the time limit was reached. The seed of a repeat is its number. All programs of an "
         "experiment ran on this machine, on one thread unless an experiment says otherwise."
     )
     rows = [[escape(key), escape(str(value))] for key, value in machine().items()]

@@ -1,8 +1,8 @@
-"""Interactive charts from matplotlib's figures: the experiments draw once, and both are made of it.
+"""Interactive charts from matplotlib's figures, so that an experiment draws only once.
 
-Lines, error bars and lines across the axes are taken over, with their names, colours, dashes and
-markers, and so are scales, limits and ticks that were set. What a chart cannot hold (texts beside
-points) is left out; the picture that was written beside the report has it.
+Lines, error bars and lines across the axes are copied with their names, colours, dashes and
+markers, and so are scales, limits and ticks that were set. What a chart cannot hold (texts next to
+points) is left out; the picture that is written next to the report has it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _DASHES = {"-": "solid", "--": "dashed", "-.": "dashed", ":": "dotted"}
 
 
 def charts_of(figure: Figure) -> list[Chart]:
-    """A chart for each of the axes that has anything that a chart can show."""
+    """One chart for each axes object with something that a chart can show."""
     from .figures import COLORS as DRAWN  # here, as bench imports the report
 
     figure.draw_without_rendering()  # limits and ticks are settled now
@@ -81,7 +81,7 @@ def _series(line: Line2D, bars: Any, names: dict[str, str], labels: dict[int, st
     dash = _DASHES.get(kind, "none")
     if dash == "none" and marker is None:
         marker = "circle"
-    # What makes another marker hollow must leave its edge.
+    # A white dot on another marker stays smaller, so that the edge of that marker is visible.
     size = line.get_markersize() if hollow else max(line.get_markersize() * 1.3, 5.0)
     return Series(
         name, x, y, _color(line, names), dash, marker, size, hollow,

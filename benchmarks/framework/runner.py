@@ -35,14 +35,14 @@ def run_benchmarks(
     Parameters
     ----------
     names : iterable of str
-        Experiments, or beginnings of their names such as "002"; "all" or none is all of them whose
-        data is there.
+        Experiments, or beginnings of their names such as "sdm-2011". "all" or no name runs all
+        experiments whose data is available.
     data : str or path, optional
         The data directory; the environment variable MAXMARGIN_DATA by default.
     out : str or path
-        Measurements are appended to ``<name>.jsonl`` there, and pictures are written beside them.
+        Measurements are appended to ``<name>.jsonl`` there, and pictures are written next to them.
     quick : bool
-        Smaller sizes, to see that everything works; the claims are not judged.
+        Smaller sizes, to check that everything works; the claims are not judged.
     repeats : int, optional
         Measurements of each configuration, 3 by default and 1 in a quick run; tables show the
         median and the extremes.
@@ -60,7 +60,7 @@ def run_benchmarks(
     if repeats is None:
         repeats = 1 if quick else 3
     if repeats < 1:
-        raise MaxMarginError(f"repeats is at least 1, got {repeats}")
+        raise MaxMarginError(f"repeats must be at least 1, got {repeats}")
     if report is not None:
         check_page(report)
     names = [name for name in names if name != "all"]
@@ -75,7 +75,7 @@ def run_benchmarks(
         for experiment in runnable:
             session = Session(experiment, directory, out, quick, repeats, fresh)
             runs.append((session, _run(session)))
-    finally:  # what is there stays when a later one is stopped
+    finally:  # also if a later experiment is interrupted
         if report is not None and runs:
             write_bench_report(report, runs, missing)
             Console().print(f"Wrote {report}.", style="green")
@@ -88,14 +88,14 @@ def _writable(out: str | Path) -> Path:
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise MaxMarginError(f"{out}: cannot be made a directory: {error.strerror}") from error
+        raise MaxMarginError(f"{out}: the directory cannot be created: {error.strerror}") from error
     return out
 
 
 def _with_data(
     experiments: list[Experiment], directory: Path | None
 ) -> tuple[list[Experiment], dict[str, MaxMarginError]]:
-    """The experiments whose data and peers are there, and what is missing for the others."""
+    """The experiments whose data and peers are available, and what the others lack."""
     runnable, missing = [], {}
     for experiment in experiments:
         try:
@@ -119,7 +119,7 @@ def _find_peers(experiment: Experiment) -> None:
 
 
 def _run(session: Session) -> Verdict:
-    """Run one experiment and print its verdict; one that fails is a miss, and others go on."""
+    """Run one experiment and print its verdict; an experiment that fails is a miss."""
     console, experiment = Console(), session.experiment
     console.rule(f"[bold]{experiment.name}[/bold]  {experiment.title}", align="left")
     try:

@@ -1,4 +1,4 @@
-"""Training runs as measurements: the numbers that the experiments keep of a result."""
+"""Training runs as measurements: the numbers of a result that the experiments keep."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .sequences import Tagged
 
 
 def run_values(result: Result) -> dict[str, Any]:
-    """What every run records; times are the solver's own, packing and compiling apart."""
+    """What every run records; times are the solver's, without packing and compiling."""
     return {
         "time": result.time,
         "prepare_time": result.prepare_time,
@@ -56,14 +56,14 @@ class TokenAccuracy:
         self.truth = data.truth[: self.pack.offsets[-1]]
 
     def __call__(self, w: np.ndarray) -> float:
-        """The part of the test tokens whose label is right."""
+        """The fraction of the test tokens whose label is right."""
         from maxmargin.engine.shard import predict_labels
 
         return float((predict_labels(self.problem, self.pack, w) == self.truth).mean())
 
 
 class Watch:
-    """A callback that notes time, dual value and test accuracy, and may end training.
+    """A callback that records time, dual value and test accuracy, and may end training.
 
     Parameters
     ----------
@@ -72,9 +72,9 @@ class Watch:
         ``weights(state)`` is the w to test.
     done : callable
         ``done(record, accuracy)`` ends training, but not before the first certified primal:
-        without it there is no result. Accuracy is None where it was not asked for.
+        without it there is no result. Accuracy is None if it was not tested.
     growth : float
-        Tests are made when the time has grown by this factor since the last one.
+        The accuracy is tested when the time has grown by this factor since the last test.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class Watch:
         self.points: list[list[float]] = []
 
     def __call__(self, record: Record, state: Any) -> bool:
-        """Called by the training loop, whose clock stands still meanwhile."""
+        """Called by the training loop, whose clock is stopped during the call."""
         due = not self.points or record.time >= self.growth * self.points[-1][0]
         accuracy = None
         if due or self.done(record, None):
@@ -111,7 +111,7 @@ def stop_at(target: float) -> Callable[[Any, Any], bool]:
 
 
 def stop_at_dual(target: float) -> Callable[[Any, Any], bool]:
-    """A callback that ends training once the dual is as high as ``target`` and a primal known."""
+    """A callback that ends training once the dual is ``target`` and a primal is known."""
     return lambda record, state: record.dual >= target and math.isfinite(record.primal)
 
 
@@ -150,5 +150,5 @@ def hinge_primal(coef: np.ndarray, X: Any, y: np.ndarray, C: float) -> float:
 
 
 def accuracy(coef: np.ndarray, data: Dataset) -> float:
-    """Part of the test examples that weights (k, d) label correctly."""
+    """Fraction of the test examples that weights of shape (k, d) label correctly."""
     return float((np.asarray(data.X_test @ coef.T).argmax(axis=1) == data.y_test).mean())

@@ -19,16 +19,16 @@ from .data import find_files
 if TYPE_CHECKING:
     from maxmargin.features import Rows
 
-#: The label of test tokens whose true label does not occur in training: always an error.
+#: The label of test tokens whose true label does not occur in training: always counted wrong.
 UNKNOWN = -1
 
 
 class Tagged(NamedTuple):
     """Training and test sequences.
 
-    ``Y`` numbers the labels of each training sequence from 0; ``truth`` those of all test tokens,
-    `UNKNOWN` for labels that training has not seen. ``extract_time`` are the seconds that the
-    features took.
+    ``Y`` holds the label numbers of each training sequence, from 0; ``truth`` those of all test
+    tokens, `UNKNOWN` for labels that do not occur in training. ``extract_time`` is the time of
+    feature extraction in seconds.
     """
 
     X: Sequences
@@ -47,7 +47,7 @@ class Tagged(NamedTuple):
 class Source(NamedTuple):
     """A task: the directory of its files, the column of its labels, and its features.
 
-    ``train`` and ``test`` are the numbers of sentences that are taken, from the beginning.
+    ``train`` and ``test`` are numbers of sentences, counted from the beginning of the file.
     """
 
     data: str
@@ -59,7 +59,7 @@ class Source(NamedTuple):
 
 OCR = "OCR letters"
 
-#: The tasks by name. The first POS task is the stand-in for the one of paper 002.
+#: The tasks by name. The first POS task is the stand-in for the one of Balamurugan et al. (2011).
 TASKS = {
     "chunking": Source("conll2000", 2, "chunking"),
     "POS": Source("conll2000", 1, "pos"),
@@ -87,7 +87,7 @@ def load_tagged(task: str, directory: Path | None, n: int | None = None) -> Tagg
     if task == OCR:
         return _load_letters(directory, n)
     if task not in TASKS:
-        raise MaxMarginError(f"no task is named {task!r}; there are {', '.join([*TASKS, OCR])}")
+        raise MaxMarginError(f"unknown task {task!r}; there are {', '.join([*TASKS, OCR])}")
     source = TASKS[task]
     (rows, tags), (rows_test, tags_test) = _read(source, directory)
     train, test = (_least(limit, n) for limit in (source.train, source.test))
@@ -137,7 +137,7 @@ def _numbers(tags: Iterable[Iterable[str]], labels: list[str]) -> np.ndarray:
 
 
 def _load_letters(directory: Path | None, n: int | None) -> Tagged:
-    """Handwritten words, 128 pixels a letter; fold 0 is the test part."""
+    """Handwritten words, 128 pixels per letter; fold 0 is the test part."""
     (path,) = find_files("ocr_letters", directory)
     with np.load(path, allow_pickle=False) as file:
         pixels = np.unpackbits(file["pixels_packed"], axis=1).astype(np.float32)
@@ -154,7 +154,7 @@ def _load_letters(directory: Path | None, n: int | None) -> Tagged:
 
 
 def sentences(X: Sequences) -> Iterable[list[list[str]]]:
-    """The features of each token as names, which are the numbers of the columns."""
+    """The features of each token as names: the numbers of their columns as text."""
     names = [str(column) for column in range(X.n_features)]
     indices = X.matrix.indices
     for begin, end in pairwise(X.offsets):

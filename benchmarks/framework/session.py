@@ -28,11 +28,11 @@ class Group(NamedTuple):
     values: list[dict[str, Any]]
 
     def numbers(self, key: str) -> list[float]:
-        """One number a repeat; what was not reached (None) is infinite."""
+        """One number per repeat; None, for not reached, becomes infinity."""
         return [math.inf if v[key] is None else float(v[key]) for v in self.values]
 
     def median(self, key: str) -> float:
-        """The middle one."""
+        """The median over the repeats."""
         return statistics.median(self.numbers(key))
 
     def every(self, key: str) -> bool:
@@ -41,7 +41,7 @@ class Group(NamedTuple):
 
 
 def side_by_side(groups: list[Group], key: str) -> Group:
-    """Groups that differ in one setting as one: their values' names end in that setting."""
+    """Join groups that differ in one setting; the setting is appended to their values' names."""
     repeats = min(len(group.values) for group in groups)
     values = [
         {f"{name} {g.config[key]}": value for g in groups for name, value in g.values[r].items()}
@@ -51,7 +51,7 @@ def side_by_side(groups: list[Group], key: str) -> Group:
 
 
 class Session:
-    """One experiment's run.
+    """A run of one experiment.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class Session:
     out : path
         Where measurements and pictures go.
     quick : bool
-        Smaller sizes, to see that everything works.
+        Smaller sizes, to check that everything works.
     repeats : int
     fresh : bool
         Measure again what has been measured before.
@@ -102,10 +102,10 @@ class Session:
         function: Callable[[int], dict[str, Any]],
         repeats: int | None = None,
     ) -> Group:
-        """Call ``function(seed)`` once a repeat, on one thread, unless that is on disk already.
+        """Call ``function(seed)`` once per repeat on one thread, unless the result is on disk.
 
-        The values are numbers, texts, booleans, lists, or None for what was not reached. What is
-        slow may set ``repeats`` to fewer than the session's.
+        The values are numbers, texts, booleans, lists, or None for what was not reached. A slow
+        measurement may set fewer ``repeats`` than the session.
         """
         repeats = self.repeats if repeats is None else min(repeats, self.repeats)
         return Group(config, [self._one(config, function, r) for r in range(repeats)])
@@ -113,9 +113,10 @@ class Session:
     def measure_in_turn(
         self, runs: Sequence[tuple[dict[str, Any], Callable[[int], dict[str, Any]]]]
     ) -> list[Group]:
-        """As ``measure`` of each ``(config, function)``, but all once before any a second time.
+        """As ``measure`` for each ``(config, function)``, but repeat by repeat.
 
-        For ratios on a machine whose speed changes.
+        All are measured once before any is measured again, for ratios on a machine whose speed
+        changes.
         """
         rows = [[self._one(*run, repeat) for run in runs] for repeat in range(self.repeats)]
         return [Group(config, [row[k] for row in rows]) for k, (config, _) in enumerate(runs)]
@@ -136,7 +137,7 @@ class Session:
         return values
 
     def table(self, groups: Iterable[Group], columns: Iterable[Column], title: str) -> None:
-        """Print one row a group, and keep it for the report."""
+        """Print one row per group, and keep it for the report."""
         groups, columns = list(groups), list(columns)
         self.findings.tables.append((groups, columns, title))
         Console().print(table(groups, columns, title))
@@ -150,7 +151,7 @@ class Session:
     ) -> None:
         """Write the picture that ``paint`` draws into an empty figure.
 
-        Of several pictures each has the name of its ``part``.
+        If there are several pictures, ``part`` is added to the file's name.
         """
         from maxmargin.report.convergence import require_matplotlib, save
 

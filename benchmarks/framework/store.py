@@ -1,4 +1,4 @@
-"""Measurements on disk: one JSON line each, so that a run that was stopped can be resumed."""
+"""Measurements on disk: one JSON line each, so that an interrupted run can be resumed."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class Store:
     """The measurements of one experiment, in a file of JSON lines.
 
     A measurement is found again by its configuration, its repeat and the machine: times of other
-    machines and versions stay in the file and are not mixed with those made here. Of several
-    measurements of the same, the last one counts.
+    machines and versions stay in the file and are not mixed with those made here. If a
+    configuration was measured several times, the last measurement counts.
     """
 
     def __init__(self, path: Path):
@@ -78,11 +78,11 @@ class Store:
                 self._known[key] = row["values"]
             except (ValueError, KeyError, TypeError) as error:
                 raise MaxMarginError(
-                    f"{self.path}, line {number}: not a measurement; mend or delete the line"
+                    f"{self.path}, line {number}: not a measurement; fix or delete the line"
                 ) from error
 
     def _cut_broken_end(self) -> None:
-        """A run killed while it wrote has left half a line."""
+        """Remove the incomplete line that a run leaves if it is killed while writing."""
         content = self.path.read_bytes()
         if content and not content.endswith(b"\n"):
             self.path.write_bytes(content[: content.rfind(b"\n") + 1])

@@ -1,4 +1,4 @@
-"""A tagger in plain Python: a problem whose oracle is expensive beside everything else."""
+"""A tagger in plain Python: a problem whose oracle takes most of the time."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Tagger(Problem):
         return np.concatenate([(chosen.T @ x).ravel(), (chosen[:-1].T @ chosen[1:]).ravel()])
 
     def loss(self, y_true: tuple[int, ...], y: tuple[int, ...]) -> float:
-        """Part of the labels that are wrong."""
+        """Fraction of the labels that are wrong."""
         return sum(a != b for a, b in zip(y_true, y, strict=True)) / len(y)
 
     def decode(
@@ -37,7 +37,7 @@ class Tagger(Problem):
         y_true: tuple[int, ...] | None = None,
         rescaling: str = "margin",
     ) -> tuple[int, ...]:
-        """The best path; slack rescaling has no such oracle."""
+        """The best path; there is no such oracle for slack rescaling."""
         if rescaling != "margin":
             raise NotImplementedError("Viterbi's algorithm maximises sums only")
         emission, transition = np.split(w, [LABELS * INPUTS])

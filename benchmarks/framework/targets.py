@@ -1,4 +1,4 @@
-"""Runs of chains until a primal value is certified: what several experiments measure."""
+"""Runs of chains until a primal value is certified, for several experiments."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from .runs import TokenAccuracy, run_values, stop_at, time_to, train_chain
 if TYPE_CHECKING:
     from .session import Group, Session
 
-#: The solvers that are measured, and what they are called.
+#: The solvers that are measured, by the names in the tables.
 OURS = {"auto": "default solver", "sdm": "SDM"}
 
 
 def cap(session: Session) -> float:
-    """The seconds after which a run is given up."""
+    """The time limit of a run in seconds."""
     return 10.0 if session.quick else 120.0
 
 
 def measure_to(session: Session, task: str, n: int, C: float, solver: str, target: float) -> Group:
-    """Train until the primal is certified to be at most ``target``, and test that very w.
+    """Train until the primal is certified to be at most ``target``, and test the final w.
 
-    ``reach`` are the solver's own seconds; features, packing and compiling are kept apart.
+    ``reach`` is the solver's time in seconds; features, packing and compiling are separate.
     """
     limit = cap(session)
 
@@ -44,7 +44,7 @@ def measure_to(session: Session, task: str, n: int, C: float, solver: str, targe
 
 
 def show_runs(session: Session, peers: list[Group], ours: list[Group], title: str) -> None:
-    """Times and accuracies, then the times that are kept apart."""
+    """Times and accuracies, then the times that they do not include."""
     ends = [g._replace(values=[v | {"reach": v["time"]} for v in g.values]) for g in peers]
     columns = [
         Column("program", "program"),
@@ -60,9 +60,9 @@ def show_runs(session: Session, peers: list[Group], ours: list[Group], title: st
         Column("prepare_time", "packing s", hundredths),
         Column("compile_time", "compiling s", hundredths),
     ]
-    session.table(ours, columns, "what the seconds above do not contain")
+    session.table(ours, columns, "times that are not included above")
 
 
 def hundredths(value: float) -> str:
-    """Seconds of which no more digits matter."""
+    """Seconds with two digits after the point."""
     return f"{value:.2f}"

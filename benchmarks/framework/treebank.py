@@ -39,7 +39,7 @@ def load_treebank(
 ) -> Treebank:
     """Read ``wsj_cfg`` or ``gum_cfg``, the training trees shuffled if there is a seed.
 
-    ``form`` is "unary", or "collapsed": unary chains are one symbol in the file already.
+    ``form`` is "unary", or "collapsed" for files in which a unary chain is one symbol.
     """
     from maxmargin.io import read_trees
 
@@ -53,14 +53,14 @@ def load_treebank(
 
 
 def read_problem(trees: list[Tree], loss: str = "zero-one", **options: Any) -> CFG:
-    """The grammar and features of these trees, from raw words unless ``input`` says otherwise."""
+    """The grammar and features of these trees; the input is raw words by default."""
     from maxmargin.structures.cfg.problem import CFG
 
     return CFG.read(None, trees, loss=loss, **options)
 
 
 def sentences(problem: CFG, trees: list[Tree]) -> list[Any]:
-    """What the parser is given of these trees."""
+    """The input of the parser for these trees."""
     kind = problem.lexicon.input
     take = {"words": Tree.leaves, "tags": Tree.tags, "tagged": Tree.pos}[kind]
     return [take(tree) for tree in trees]
@@ -82,7 +82,7 @@ def parse(problem: CFG, w: np.ndarray, trees: list[Tree]) -> list[Tree | None]:
 
 
 def within_grammar(problem: CFG, trees: list[Tree]) -> list[bool]:
-    """Whether each tree has only rules (and chains of unary ones) of the training trees."""
+    """Whether each tree has only rules and unary chains of the training trees."""
     return [_encodes(problem, tree) for tree in trees]
 
 
@@ -98,9 +98,10 @@ def relative_frequencies(problem: CFG, trees: list[Tree]) -> np.ndarray:
     """The weights that make the decoder a treebank PCFG: logarithms of relative frequencies.
 
     A rule ``A -> B C`` weighs log n(A -> B C) / n(A), a word log n(tag -> word) / n(tag). An
-    unknown word stands for the words that occur once in training: it weighs the logarithm of the
-    part of its tag that are such words of its signature (or of its class, where none has its
-    signature). The parser's features of rare words add up, so each takes off what is coarser.
+    unknown word stands for the words that occur once in training: its weight is the logarithm of
+    the fraction of its tag's tokens that are such words with its signature (or of its class, if
+    none has its signature). The parser adds up its features of rare words, so each weight is a
+    difference to the next coarser one.
     """
     from maxmargin.structures.cfg.lexicon import signature, word_class
 

@@ -1,4 +1,4 @@
-"""Table 2 of paper 000: 1-slack training of binary classifiers against a decomposition method."""
+"""Table 2: 1-slack training of binary classifiers against a decomposition method."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ CAP = 300.0
 
 LIBSVM, LIBLINEAR, PRINTED, DEFAULT = "libsvm", "liblinear", "1-slack", "default"
 
-#: libsvm is measured up to so many examples, and from there on extrapolated by its own exponent.
+#: libsvm is measured up to this many examples; larger n are extrapolated by its own exponent.
 MOST = 20_000
 
 
 class Task(NamedTuple):
-    """Some classes of a data set against the others; the paper's row, if there is one like it."""
+    """Some classes of a data set against the others, with the paper's row if there is one."""
 
     data: str
     positive: tuple[int, ...]
@@ -47,14 +47,14 @@ TASKS = {
 
 
 @experiment(
-    "000-table2-binary",
-    title="Binary classification: 1-slack against libsvm and liblinear (paper 000, table 2)",
+    "joachims-2009-table2-binary",
+    title="Binary classification: 1-slack, libsvm and liblinear (Joachims et al. 2009, table 2)",
     claim="1-slack training (no cache) is faster than a decomposition method (libsvm, linear "
     "kernel) on every task with at least 10,000 examples, and tests as well (within 1 point).",
     data=tuple(sorted({task.data for task in TASKS.values()})),
 )
 def run(session: Session) -> Verdict:
-    """libsvm on two sizes where it cannot have all; the others on all examples."""
+    """All programs on all examples; libsvm on two smaller sizes if all would take too long."""
     grid: dict[str, dict[str, Group]] = {}
     for name, task in TASKS.items():
         n = session.load(task.data).n
@@ -71,7 +71,7 @@ def run(session: Session) -> Verdict:
 
 
 def measure(session: Session, name: str, program: str, n: int) -> Group:
-    """One program on n examples; libsvm once, as it takes long."""
+    """One program on n examples; libsvm is run once, because it takes long."""
     task = TASKS[name]
     config = {"task": name, "program": program, "n": n, "C": task.C, "tol": TOL, "cap": CAP}
 
@@ -102,7 +102,7 @@ def run_ours(data: Dataset, C: float, program: str, seed: int) -> dict[str, Any]
 
 
 def run_libsvm(data: Dataset, C: float) -> dict[str, Any]:
-    """It also fits a bias term, which it cannot do without."""
+    """Train libsvm, which always fits a bias term."""
     from sklearn.svm import SVC
 
     return _time(SVC(kernel="linear", C=C, tol=TOL, cache_size=1000), data)
@@ -173,12 +173,12 @@ def show(session: Session, grid: dict[str, dict[str, Group]]) -> None:
         Column(f"accuracy {LIBSVM}", "libsvm", percent2),
         Column("paper", "paper s"),
     ]
-    title = f"one core, tol = {TOL:g}; ~ extrapolated from {MOST:,} examples; > where time was up"
+    title = f"one core, tol = {TOL:g}; ~ extrapolated from {MOST:,} examples; > time limit reached"
     session.table(rows, columns, title)
 
 
 def judge(grid: dict[str, dict[str, Group]]) -> Verdict:
-    """Times of large tasks, test results of those on which libsvm had all examples."""
+    """Compare times on large tasks, and test results where libsvm had all examples."""
     passed, lines = True, []
     for name, groups in grid.items():
         took, guessed = extrapolated(groups)
@@ -209,5 +209,5 @@ def paint(figure: Figure, grid: dict[str, dict[str, Group]]) -> None:
     axes.set_yticks(places, names)
     axes.invert_yaxis()
     log_scale(axes, "x")
-    clean(axes, "libsvm extrapolated where n is larger than it can have", "seconds", "")
+    clean(axes, "libsvm extrapolated where n is too large for it", "seconds", "")
     legend(figure, axes, columns=4)

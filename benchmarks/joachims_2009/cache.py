@@ -1,4 +1,4 @@
-"""Figure 6 of paper 000: what the caches of one-slack training save, and section 5.6's guess."""
+"""Figure 6 and section 5.6: how many oracle calls the caches of one-slack training save."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Case(NamedTuple):
 
 
 @experiment(
-    "000-fig6-cache",
+    "joachims-2009-fig6-cache",
     title="Oracle calls and time of one-slack training with caches of f outputs",
     claim="A cache of f = 5 saves more than half of the oracle calls, f = 20 saves little more "
     "(less than a quarter of those left), and asking a chosen tenth first saves further calls.",
@@ -58,7 +58,7 @@ def run(session: Session) -> Verdict:
 
 
 def problems(session: Session) -> dict[str, Case]:
-    """Two with an oracle as cheap as the look-up, one with an expensive oracle."""
+    """Two problems whose oracle is as cheap as a cache look-up, one with an expensive oracle."""
     from ..framework.tagger import train_tagger
 
     def multiclass(name: str) -> Callable[..., Result]:
@@ -89,7 +89,7 @@ def measure(session: Session, problem: str, case: Case, variant: str) -> Group:
 
 
 def show(session: Session, groups: list[Group]) -> None:
-    """One row a run."""
+    """One row per run."""
     columns = [
         Column("problem", "problem"),
         Column("tol", "tol", lambda value: f"{value:g}"),
@@ -98,7 +98,7 @@ def show(session: Session, groups: list[Group]) -> None:
         Column("calls_each", "oracle calls / n", lambda value: f"{value:.1f}", "converged"),
         Column("time", "seconds", seconds, "converged"),
     ]
-    session.table(groups, columns, "one core; > where time was up")
+    session.table(groups, columns, "one core; > time limit reached")
 
 
 def judge(grid: dict[str, dict[str, Group]]) -> Verdict:
@@ -139,5 +139,5 @@ def paint(figure: Figure, grid: dict[str, dict[str, Group]]) -> None:
 
 
 def _points() -> list[tuple[str, int]]:
-    """The variants that are no size of the cache, and where on its axis they stand."""
+    """The variants besides the cache sizes, and their places on the axis."""
     return [(v, options["cache"]) for v, options in VARIANTS.items() if "," in v]

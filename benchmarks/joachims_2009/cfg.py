@@ -1,4 +1,4 @@
-"""Parsing in paper 000: the solvers of table 1 and figure 5, and the cache of figure 6."""
+"""Parsing: the solvers of table 1 and figure 5, and the cache of figure 6."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def measure(
     session: Session, solver: str, n: int, loss: str = "zero-one", *, cn: float = CN,
     tol: float = TOL, data: str = "wsj_cfg", cache: int | None = None, shuffle: bool = False,
 ) -> Group:  # fmt: skip
-    """Train on n trees; with ``cache`` 1-slack with so many outputs, else a solver by its name."""
+    """Train on n trees: 1-slack with ``cache`` outputs per tree if given, else a named solver."""
 
     def once(seed: int) -> dict[str, Any]:
         from maxmargin import OneSlack
@@ -61,7 +61,9 @@ def measure(
             "rules": problem.grammar.n_rules,
             "features": len(problem.grammar.features),
         }
-        if "oracle" in result.shares:  # of 1-slack; the others ask while they do other things
+        if (
+            "oracle" in result.shares
+        ):  # of 1-slack; other solvers call the oracle between other work
             values["call_time"] = result.shares["oracle"] / result.n_oracle
         return values
 
@@ -73,7 +75,7 @@ def measure(
 
 
 @experiment(
-    "000-cfg-solvers",
+    "joachims-2009-cfg-solvers",
     title="Parsing: the same optimum by all solvers, and the oracle calls of each",
     claim="1-slack with and without a cache, n-slack and SDM certify the same optimum, and 1-slack "
     "with a cache asks the oracle less than half as often as without.",
@@ -97,7 +99,7 @@ def run_solvers(session: Session) -> Verdict:
         Column("time", "seconds", seconds, "converged"),
     ]
     groups = [group for column in grid.values() for group in column.values()]
-    title = f"n = {n}, C n = {CN:g}, tol = {TOL:g}, one core; > where time was up"
+    title = f"n = {n}, C n = {CN:g}, tol = {TOL:g}, one core; > time limit reached"
     session.table(groups, columns, title)
     return judge_solvers(grid)
 
@@ -110,7 +112,7 @@ def judge_solvers(grid: dict[str, dict[str, Group]]) -> Verdict:
         low = max(max(group.numbers("dual")) for group in groups.values())
         complete = all(group.every("converged") for group in groups.values())
         saved = groups[CACHED].median("calls_each") / groups[PLAIN].median("calls_each")
-        # Rounding in the last place is no disagreement.
+        # Differences of rounding do not count.
         passed &= complete and low <= high * (1 + 1e-9) and saved < 0.5
         parts.append(
             f"{loss}: the optimum lies between {low:.4f} and {high:.4f} by all certificates; "
@@ -121,14 +123,14 @@ def judge_solvers(grid: dict[str, dict[str, Group]]) -> Verdict:
 
 
 @experiment(
-    "000-cfg-cache",
+    "joachims-2009-cfg-cache",
     title="Parsing: oracle calls of one-slack training with caches of f trees",
     claim="A cache of f = 5 saves more than half of the oracle calls, and f = 20 saves little more "
     "(less than a quarter of those left).",
     data=("wsj_cfg",),
 )
 def run_cache(session: Session) -> Verdict:
-    """Every size of the cache on all trees, and with and without one as n grows."""
+    """Every size of the cache on all trees; with and without a cache as n grows."""
     n = QUICK if session.quick else len(load_treebank("wsj_cfg", session.directory).trees)
     sizes = {f: measure(session, f"1-slack, f = {f}", n, cache=f) for f in SIZES}
     few = [m for m in (20, 50, 100, 200, 400) if m < n]
@@ -143,7 +145,7 @@ def run_cache(session: Session) -> Verdict:
         Column("calls_each", "oracle calls / n", lambda value: f"{value:.1f}", "converged"),
         Column("time", "seconds", seconds, "converged"),
     ]
-    title = f"C n = {CN:g}, tol = {TOL:g}, one core; > where time was up"
+    title = f"C n = {CN:g}, tol = {TOL:g}, one core; > time limit reached"
     session.table(sizes.values(), columns, f"figure 6: {title}")
     session.table([g for groups in growth.values() for g in groups], columns, f"figure 5: {title}")
     session.draw(lambda figure: paint_cache(figure, sizes, growth))

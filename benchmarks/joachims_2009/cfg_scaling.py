@@ -1,4 +1,4 @@
-"""Figures 3, 8 and 9 of paper 000 for parsing, and section 5.4: a grammar that grows with n."""
+"""Figures 3, 8 and 9 for parsing, and section 5.4: a grammar that grows with n."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SOLVERS = (PLAIN, CACHED)
 
 
 @experiment(
-    "000-cfg-scaling",
+    "joachims-2009-cfg-scaling",
     title="Parsing: iterations and oracle calls as n, C and the precision change",
     claim="With C n fixed the grammar grows with n, one oracle call takes longer with more rules, "
     "and the iterations grow more slowly than n; they grow at most like C and like 1 / tol.",
@@ -66,11 +66,11 @@ def show(session: Session, over_n: Any, over_c: Any, over_tol: Any) -> None:
     grammar = [
         Column("features", "rules", count),
         Column("rules", "binary", count),
-        Column("call_time", "ms a call", lambda value: f"{1000 * value:.3g}"),
+        Column("call_time", "ms per call", lambda value: f"{1000 * value:.3g}"),
     ]
     scale = [Column("C n", "C n", lambda value: f"{value:g}")]
     tol = [Column("tol", "tol", lambda value: f"{value:g}")]
-    mark = "one core; > where time was up"
+    mark = "one core; > time limit reached"
     for title, curves, columns in (
         (f"figure 3 and section 5.4: C n = {CN:g}, tol = {TOL:g}", over_n, grammar),
         (f"figure 9: tol = {TOL:g}", over_c, scale),
@@ -87,7 +87,7 @@ def slope(groups: list[Group], x: str, y: str) -> float:
 
 
 def judge(over_n: Any, over_c: Any, over_tol: Any) -> Verdict:
-    """Exponents of all curves, without the runs whose time was up."""
+    """Exponents of all curves, without the runs that reached the time limit."""
     passed, parts = True, []
     every = [over_n, over_c, over_tol]
     over_n, over_c, over_tol = ended = [_ended(curves) for curves in every]
@@ -145,7 +145,7 @@ def paint(figure: Figure, over_n: Any, over_c: Any, over_tol: Any) -> None:
                 y = [group.median(value) for group in groups]
                 axes.plot(x, y, label=shown, **style(number))
                 unfinished(axes, x, groups, y)
-    for row, (value, label) in enumerate([("features", "rules"), ("call_time", "s a call")]):
+    for row, (value, label) in enumerate([("features", "rules"), ("call_time", "s per call")]):
         axes = panels[row, 3]
         for number, ((_, solver), groups) in enumerate(over_n.items()):
             if solver == PLAIN:

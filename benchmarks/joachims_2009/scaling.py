@@ -1,4 +1,4 @@
-"""Figure 3 of paper 000: iterations and time of one-slack training as n grows, C n fixed."""
+"""Figure 3: iterations and time of one-slack training as n grows, with C n fixed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MAX_TIME = 300.0
 
 
 @experiment(
-    "000-fig3-scaling-covertype",
+    "joachims-2009-fig3-scaling-covertype",
     title="Covertype: one-slack training as n grows, with C n fixed",
     claim="With C n fixed the iterations do not grow with n (largest / smallest below 3) and the "
     "time grows linearly (exponent at most 1.1).",
@@ -67,7 +67,7 @@ def measure(session: Session, cn: float, variant: str, n: int) -> Group:
 
 
 def show(session: Session, groups: list[Group]) -> None:
-    """One row a point."""
+    """One row per point."""
     columns = [
         Column("one-slack", "one-slack"),
         Column("C n", "C n", lambda value: f"{value:,.0f}"),
@@ -76,7 +76,7 @@ def show(session: Session, groups: list[Group]) -> None:
         Column("oracle_calls", "oracle calls", count, "converged"),
         Column("time", "seconds", seconds, "converged"),
     ]
-    session.table(groups, columns, f"to tol = {TOL:g}, one core, no cache; > where time was up")
+    session.table(groups, columns, f"to tol = {TOL:g}, one core, no cache; > time limit reached")
 
 
 def exponent(groups: list[Group]) -> float:
@@ -86,7 +86,7 @@ def exponent(groups: list[Group]) -> float:
 
 
 def judge(curves: dict[tuple[float, str], list[Group]]) -> Verdict:
-    """Both parts of the claim, for every curve; what did not converge is a miss."""
+    """Both parts of the claim, for every curve; a run that did not converge is a miss."""
     passed, parts = True, []
     for (cn, variant), groups in curves.items():
         iterations = [group.median("iterations") for group in groups]

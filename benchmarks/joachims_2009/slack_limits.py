@@ -1,4 +1,4 @@
-"""Figures 8 and 9 of paper 000: what the precision and C cost in iterations and oracle calls."""
+"""Figures 8 and 9: iterations and oracle calls over the precision and over C."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Sweep(NamedTuple):
-    """What is varied: factors of the task's own value, the easiest first."""
+    """The quantity that is varied: multiples of the task's own value, the easiest first."""
 
     what: str
     factors: tuple[float, ...]
@@ -30,8 +30,8 @@ REGULARISER = Sweep("C n", (0.001, 0.01, 0.1, 1.0), "C n, over the table's")
 
 
 @experiment(
-    "000-fig8-precision",
-    title="Iterations and oracle calls over the precision (paper 000, figure 8)",
+    "joachims-2009-fig8-precision",
+    title="Iterations and oracle calls over the precision (Joachims et al. 2009, figure 8)",
     claim="Iterations grow more slowly than 1/epsilon, and with a cache the oracle calls far more "
     "slowly still (exponents below 1 and below 0.5).",
     data=DATA,
@@ -42,8 +42,8 @@ def run_precision(session: Session) -> Verdict:
 
 
 @experiment(
-    "000-fig9-c",
-    title="Iterations and oracle calls over C (paper 000, figure 9)",
+    "joachims-2009-fig9-c",
+    title="Iterations and oracle calls over C (Joachims et al. 2009, figure 9)",
     claim="Iterations grow more slowly than C, and with a cache the oracle calls far more slowly "
     "still (exponents below 1 and below 0.5).",
     data=DATA,
@@ -70,7 +70,7 @@ def compare(session: Session, sweep: Sweep) -> Verdict:
         Column("time", "seconds", seconds, "converged"),
     ]
     rows = [group for groups in grid.values() for group in groups]
-    session.table(rows, columns, "one core; > where time was up")
+    session.table(rows, columns, "one core; > time limit reached")
     session.draw(lambda figure: paint(figure, grid, sweep))
     return judge(grid, sweep)
 
@@ -78,7 +78,7 @@ def compare(session: Session, sweep: Sweep) -> Verdict:
 def point(session: Session, name: str, program: str, sweep: Sweep, factor: float) -> Group:
     """One run; the quantity that is not varied is the task's own."""
     one = APPLICATIONS[name]
-    # At a tenth of the task's C n the precision decides, and not the clock.
+    # At a tenth of the task's C n runs end by their precision, not by the time limit.
     Cn = 0.1 * one.Cn if sweep is EPSILON else factor * one.Cn
     tol = factor * one.tol if sweep is EPSILON else one.tol
     n = one.few if session.quick else one.some
@@ -96,7 +96,7 @@ def growth(groups: list[Group], sweep: Sweep, key: str) -> float:
 
 
 def judge(grid: dict[tuple[str, str], list[Group]], sweep: Sweep) -> Verdict:
-    """The exponents; at least three of the runs must have ended."""
+    """The exponents; at least three of the runs must have ended in time."""
     passed, lines = True, []
     for name in dict.fromkeys(name for name, _ in grid):
         plain, cached = grid[name, PLAIN], grid[name, CACHED]

@@ -1,4 +1,4 @@
-"""Figures 1 to 5 of paper 000: time, iterations, support vectors and oracle calls as n grows."""
+"""Figures 1 to 5: time, iterations, support vectors and oracle calls as n grows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PICTURES = {
     "oracle_calls": "Oracle calls",
 }
 
-#: What C may be, as parts of the task's own C n, where it is tuned.
+#: The values of C to choose from where it is tuned, as multiples of the task's own C n.
 TUNED = (0.01, 0.1, 1.0)
 
 
@@ -34,8 +34,8 @@ def sizes(session: Session, name: str) -> list[int]:
 
 
 @experiment(
-    "000-fig1-scaling",
-    title="As n grows, with C n fixed (paper 000, figures 1, 3, 4 and 5)",
+    "joachims-2009-fig1-scaling",
+    title="As n grows, with C n fixed (Joachims et al. 2009, figures 1, 3, 4 and 5)",
     claim="With and without a cache the iterations and the support vectors of 1-slack do not grow "
     "with n (largest / smallest below 3), its time grows at most linearly (exponent at most "
     "1.1), and the cache saves oracle calls; n-slack's support vectors grow with n. Where the "
@@ -57,7 +57,7 @@ def run(session: Session) -> Verdict:
 
 
 def show(session: Session, grid: dict[tuple[str, str], list[Group]]) -> None:
-    """One row a point."""
+    """One row per point."""
     columns = [
         Column("task", "task"),
         Column("program", "program"),
@@ -70,12 +70,12 @@ def show(session: Session, grid: dict[tuple[str, str], list[Group]]) -> None:
     ]
     session.table(
         [group for groups in grid.values() for group in groups], columns,
-        "C n fixed, one core; > where time was up",
+        "C n fixed, one core; > time limit reached",
     )  # fmt: skip
 
 
 def slope(groups: list[Group], key: str = "time") -> float:
-    """Exponent of n in a value, by least squares; of the runs that ended."""
+    """Exponent of n in a value, by least squares over the runs that ended in time."""
     done = [group for group in groups if group.every("converged")]
     if len(done) < 2:
         return float("nan")
@@ -106,7 +106,7 @@ def judge(grid: dict[tuple[str, str], list[Group]]) -> Verdict:
                 passed &= max(values) < 3 * min(values) or (grows and key == "iterations")
                 told += f", {key} {min(values):,.0f} to {max(values):,.0f}"
             passed &= late == 0 and (grows or slope(groups) <= 1.1)
-        lines.append(told + (f"; time was up for {late}" if late else ""))
+        lines.append(told + (f"; time limit reached by {late}" if late else ""))
     for name in {name for name, _ in grid}:
         pairs = zip(grid[name, PLAIN], grid[name, CACHED], strict=True)
         passed &= all(p.median("oracle_calls") > c.median("oracle_calls") for p, c in pairs)
@@ -135,14 +135,14 @@ def paint(figure: Figure, grid: dict[tuple[str, str], list[Group]]) -> None:
 
 
 @experiment(
-    "000-fig2-tuned-c",
-    title="As n grows, with the C that tests best at each n (paper 000, figure 2)",
+    "joachims-2009-fig2-tuned-c",
+    title="As n grows, with the C that tests best at each n (Joachims et al. 2009, figure 2)",
     claim="The time of 1-slack grows at most linearly with n (exponent at most 1.2) also when C is "
     "tuned at each n, unless the grammar grows with n (CFG).",
     data=DATA,
 )
 def run_tuned(session: Session) -> Verdict:
-    """For each n all values of C; the one that tests best is shown."""
+    """For each n all values of C; the one with the best test result is shown."""
     grid = {
         (name, program): [
             max(
@@ -163,7 +163,7 @@ def run_tuned(session: Session) -> Verdict:
         Column("accuracy", "test", percent2),
     ]
     session.table(
-        [g for groups in grid.values() for g in groups], columns, "one core; > where time was up"
+        [g for groups in grid.values() for g in groups], columns, "one core; > time limit reached"
     )
     session.draw(lambda figure: paint_tuned(figure, grid), width=9, height=4.2)
     slopes = {key: slope(groups) for key, groups in grid.items()}

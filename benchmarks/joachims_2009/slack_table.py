@@ -1,4 +1,4 @@
-"""Table 1 of paper 000, with section 5.2's shares of time, and the comparison of figure 7."""
+"""Table 1, the shares of time of section 5.2, and the comparison of figure 7."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 class Paper(NamedTuple):
-    """The paper's row, (1-slack with a cache, n-slack) each.
+    """The paper's row: each value is (1-slack with a cache, n-slack).
 
-    The text below figure 7 gives 1-slack the 96.71 of the HMM, and so that column of its table.
+    The order in figure 7 follows the text below it, which gives 1-slack the 96.71 of the HMM.
     """
 
     hours: tuple[float, float]
@@ -35,8 +35,8 @@ PAPER = {
 
 
 @experiment(
-    "000-table1-slacks",
-    title="1-slack with a cache against n-slack (paper 000, table 1)",
+    "joachims-2009-table1-slacks",
+    title="1-slack with a cache against n-slack (Joachims et al. 2009, table 1)",
     claim="On every task 1-slack with a cache is faster than n-slack and needs fewer oracle calls "
     "and at least 10 times fewer support vectors; both test equally well (within 0.5 points).",
     data=DATA,
@@ -71,7 +71,7 @@ def show(session: Session, grid: dict[str, list[Group]]) -> None:
     ]
     groups = [group for groups in grid.values() for group in groups]
     session.table(
-        groups, columns, "to the paper's precision, one core; > where time was up; shares of time"
+        groups, columns, "to the paper's precision, one core; > time limit reached; shares of time"
     )
     columns = [
         Column(key, label)
@@ -91,7 +91,7 @@ def _of_paper(group: Group) -> Group:
 
 
 def judge(grid: dict[str, list[Group]]) -> Verdict:
-    """A run whose time was up counts as a lower bound of time and calls."""
+    """A run that reached the time limit is a lower bound of time and calls."""
     passed, lines = True, []
     for name, (one, many) in grid.items():
         faster = many.median("time") / one.median("time")
@@ -100,28 +100,28 @@ def judge(grid: dict[str, list[Group]]) -> Verdict:
         apart = abs(many.median("accuracy") - one.median("accuracy"))
         passed &= one.every("converged") and faster > 1 and fewer > 1
         passed &= support >= 10 and apart <= 0.005
-        bound = "" if many.every("converged") else " at least (n-slack's time was up)"
+        bound = "" if many.every("converged") else " at least (n-slack reached its time limit)"
         lines.append(
             f"{name}: {ratio(faster)} faster{bound}, {ratio(fewer)} fewer calls, "
             f"{support:.0f} times fewer support vectors, {100 * apart:.2f} points apart"
-            + ("" if one.every("converged") else "; 1-slack's time was up too")
+            + ("" if one.every("converged") else "; 1-slack reached its time limit too")
         )
     return Verdict(passed, "\n".join(lines))
 
 
-#: Parts of the task's own C n.
+#: Multiples of the task's own C n.
 PARTS = (0.001, 0.01, 0.1, 1.0)
 
 
 @experiment(
-    "000-fig7-solutions",
-    title="Dual values and test results of 1-slack and n-slack (paper 000, figure 7)",
+    "joachims-2009-fig7-solutions",
+    title="Dual values and test results of 1-slack and n-slack (Joachims et al. 2009, figure 7)",
     claim="For every C the dual values of 1-slack and n-slack differ by less than the precision "
     "asked for allows, and at the best C both test equally well (within 0.5 points).",
     data=DATA,
 )
 def compare_solutions(session: Session) -> Verdict:
-    """Both programs, over C, on a part of the examples."""
+    """Both programs over C, on some of the examples."""
     grid = {
         name: [
             [
@@ -145,7 +145,7 @@ def compare_solutions(session: Session) -> Verdict:
     ]
     session.table(
         [group for pairs in grid.values() for pair in pairs for group in pair], columns,
-        "to the paper's precision; > where time was up",
+        "to the paper's precision; > time limit reached",
     )  # fmt: skip
     session.draw(lambda figure: paint_solutions(figure, grid))
     return judge_solutions(grid)
@@ -158,7 +158,7 @@ def difference(pair: list[Group]) -> float:
 
 
 def judge_solutions(grid: dict[str, list[list[Group]]]) -> Verdict:
-    """Each is within C n tol of the optimum, so that they are no further apart than that."""
+    """Each dual value is within C n tol of the optimum, so they differ by at most that."""
     passed, lines = True, []
     for name, pairs in grid.items():
         done = [pair for pair in pairs if all(group.every("converged") for group in pair)]
@@ -170,13 +170,17 @@ def judge_solutions(grid: dict[str, list[list[Group]]]) -> Verdict:
         lines.append(
             f"{name}: dual values differ by at most {percent2(max(apart, default=0))}; test "
             f"{percent2(best[0])} and {percent2(best[1])}"
-            + ("" if len(done) == len(pairs) else f"; time was up at {len(pairs) - len(done)} C")
+            + (
+                ""
+                if len(done) == len(pairs)
+                else f"; time limit reached at {len(pairs) - len(done)} C"
+            )
         )
     return Verdict(passed, "\n".join(lines))
 
 
 def paint_solutions(figure: Figure, grid: dict[str, list[list[Group]]]) -> None:
-    """The relative difference over C n; test results beside it."""
+    """The relative difference over C n, and next to it the test results."""
     left, right = figure.subplots(1, 2)
     for number, (name, pairs) in enumerate(grid.items()):
         C = [pair[0].config["C n"] for pair in pairs]

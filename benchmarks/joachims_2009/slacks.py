@@ -1,4 +1,4 @@
-"""Section 5 of paper 000: its applications, and the three programs compared on them.
+"""Section 5: the applications, and the three programs compared on them.
 
 The paper's C multiplies the mean of the losses, so ``C n`` here is what it calls C (over 100 where
 its loss is 100), and runs over n hold C n fixed.
@@ -24,9 +24,9 @@ CACHE = 10
 
 
 class Examples(NamedTuple):
-    """What is trained on, and ``test(w)``: the part of the test set that is right.
+    """Training examples, and ``test(w)``: the fraction of the test set that is right.
 
-    That is of examples, of tokens, or of brackets (their F1).
+    The fraction is of examples or of tokens; for trees it is the F1 of brackets.
     """
 
     problem: Any
@@ -41,15 +41,15 @@ class Application(NamedTuple):
     Attributes
     ----------
     n : int
-        Training examples of the table.
+        Number of training examples in the table.
     few : int
-        Those of a quick run.
+        Number of training examples in a quick run.
     some : int
-        Those of the runs over C and over the precision.
+        Number of training examples in the runs over C and over the precision.
     sizes : tuple of int
-        Those of the runs over n.
+        Numbers of training examples in the runs over n.
     cap : float
-        Seconds of a run at the most; the table's have five times as many.
+        Time limit of a run in seconds; runs of the table have five times as much.
     Cn : float
         C times n.
     tol : float
@@ -58,8 +58,8 @@ class Application(NamedTuple):
         ``load(session, n, seed) -> Examples``
     data : str
     grows : bool
-        Whether the structure itself, a grammar, grows with the examples. What does not depend on n
-        otherwise, the iterations, then does.
+        Whether the structure itself, a grammar, grows with the examples. Then the iterations
+        depend on n, too.
     """
 
     n: int
@@ -130,7 +130,7 @@ def load_trees(session: Session, n: int, seed: int) -> Examples:
 
 #: C n of the multi-class task is 20 times smaller than in the paper, where the algorithm as
 #: printed takes hours; those of the tagging and parsing tasks are the paper's. Of its 35,531 tagged
-#: sentences, on which 1-slack took 0.9 hours, there are as many as end in minutes.
+#: sentences, on which 1-slack took 0.9 hours, we take as many as finish in minutes.
 APPLICATIONS = {
     "MultiC": Application(
         522_911, 500, 20_000, (1_000, 5_000, 25_000, 125_000), 60.0,
@@ -149,7 +149,7 @@ APPLICATIONS = {
 DATA = tuple(sorted(application.data for application in APPLICATIONS.values()))
 
 
-#: Seconds of a quick run at the most.
+#: Time limit of a quick run in seconds.
 QUICK_CAP = 1.5
 
 
@@ -166,7 +166,7 @@ def measure(
 ) -> Group:
     """Train one program on n examples of an application.
 
-    C n, tol and the cap are its own by default.
+    By default C n, tol and the time limit are the application's.
     """
     application = APPLICATIONS[name]
     cap = QUICK_CAP if session.quick else application.cap if cap is None else cap
@@ -210,7 +210,7 @@ def train_once(
 
 
 def support_vectors(state: Any) -> int:
-    """Dual variables that are not zero, the truth's left out."""
+    """Number of dual variables that are not zero, without those of the truth."""
     if hasattr(state, "model"):
         return int((state.model.beta[1:] > 0).sum())
     alpha, count = state.duals.alpha, state.duals.count

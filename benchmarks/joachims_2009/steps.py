@@ -28,12 +28,12 @@ GRID = {
     "covertype": (3_000, (0.01, 0.1, 1.0)),
 }
 
-#: Covertype is cut to so many examples: here the number of iterations counts.
+#: Use this many examples of Covertype: only the number of iterations matters here.
 LARGEST = 20_000
 
 
 @experiment(
-    "000-steps",
+    "joachims-2009-steps",
     title="Iterations of one-slack training against the length of its steps",
     claim="Steps of 0.1 need at most 1.5 times the iterations of the best step length on every "
     "problem, and fewer than the algorithm as printed (1) where C is largest.",
@@ -52,7 +52,7 @@ def run(session: Session) -> Verdict:
 
 
 def measure(session: Session, name: str, C: float, step: float) -> Group:
-    """Train to ``TOL``; the repeats only tell the spread of the time."""
+    """Train to ``TOL``; the repeats only show the spread of the time."""
     n = GRID[name][0] if session.quick else min(session.load(name).n, LARGEST)
 
     def once(seed: int) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def measure(session: Session, name: str, C: float, step: float) -> Group:
 
 
 def show(session: Session, grid: dict[tuple[str, float], list[Group]]) -> None:
-    """One row a problem, one column a step length."""
+    """One row per problem, one column per step length."""
     columns = [
         Column("data", "data"),
         Column("C", "C", lambda value: f"{value:g}"),
@@ -78,14 +78,15 @@ def show(session: Session, grid: dict[tuple[str, float], list[Group]]) -> None:
     ]
     session.table(
         [side_by_side(groups, "step") for groups in grid.values()], columns,
-        f"iterations to tol = {TOL:g} at each step, one core, no cache; > where time was up",
+        f"iterations to tol = {TOL:g} at each step, one core, no cache; > time limit reached",
     )  # fmt: skip
 
 
 def judge(grid: dict[tuple[str, float], list[Group]]) -> Verdict:
     """The worst case of the default step, and its gain over the printed algorithm.
 
-    Iterations of a run whose time was up are a lower bound, which cannot favour the default.
+    Iterations of a run that reached the time limit are a lower bound, which cannot favour the
+    default.
     """
     default, printed = STEPS.index(DEFAULT), STEPS.index(1.0)
     complete = all(groups[default].every("converged") for groups in grid.values())

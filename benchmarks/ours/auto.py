@@ -25,7 +25,8 @@ MOST = 1.5
 ROWS = {"digits": 200, "letter": 300, "usps": 200, "news20": 150}
 SEQUENCES = {OCR: 60, "chunking": 40, "BioCreative": 40}
 
-#: Seconds of a run at the most, and from when on it is measured once; then those of a quick run.
+#: Time limit of a run in seconds, and from how many seconds on it is measured only once; then the
+#: same for a quick run.
 CAP, LONG = 20.0, 5.0
 QUICK_CAP, QUICK_LONG = 1.5, 0.3
 
@@ -52,10 +53,10 @@ def run(session: Session) -> Verdict:
 
 
 def measure(session: Session, data: str, C: float, solver: str) -> Group:
-    """Train to ``TOL`` or to the limit of time; what takes long is measured once."""
+    """Train to ``TOL`` or to the time limit; a long run is measured once."""
     cap, long = (QUICK_CAP, QUICK_LONG) if session.quick else (CAP, LONG)
     if solver == AUTO:
-        cap *= MOST  # enough to tell, whatever solver ends in time
+        cap *= MOST  # enough to decide the claim
     few = (ROWS | SEQUENCES)[data] if session.quick else None
 
     def once(seed: int) -> dict[str, Any]:
@@ -78,7 +79,7 @@ def measure(session: Session, data: str, C: float, solver: str) -> Group:
 
 
 def show(session: Session, grid: dict[tuple[str, float], list[Group]]) -> None:
-    """One row a problem, one column a solver."""
+    """One row per problem, one column per solver."""
     names = [group.config["solver"] for group in next(iter(grid.values()))]
     columns = [
         Column("data", "data"),
@@ -90,20 +91,20 @@ def show(session: Session, grid: dict[tuple[str, float], list[Group]]) -> None:
     for groups in grid.values():
         row = side_by_side(groups, "solver")
         rows.append(row._replace(config={**row.config, "ratio": to_best(groups)}))
-    title = f"seconds to tol = {TOL:g}, one core, compiling apart; > where time was up"
+    title = f"seconds to tol = {TOL:g}, one core, compiling apart; > time limit reached"
     session.table(rows, columns, title)
 
 
 def needed(group: Group) -> float:
-    """Seconds to the tolerance; infinite if time was up."""
+    """Seconds to the tolerance; infinite if the time limit was reached."""
     return group.median("time") if group.every("converged") else float("inf")
 
 
 def to_best(groups: list[Group]) -> float:
-    """The time of auto over that of the best single solver; 0 where none was in time.
+    """The time of auto over that of the best single solver; 0 if none was in time.
 
-    Where auto made the very run of a single solver, with the same iterations and oracle calls, what
-    their times differ by is the machine's, so that both count as measurements of that run.
+    If auto made the same run as a single solver, with the same iterations and oracle calls, their
+    times differ only by noise of the machine: both count as measurements of that run.
     """
     *single, auto = groups
     pooled = [
@@ -161,7 +162,7 @@ def paint(figure: Figure, grid: dict[tuple[str, float], list[Group]]) -> None:
     axes.invert_yaxis()
     log_scale(axes, "x")
     clean(
-        axes, f"to tol = {TOL:g}, one core; white dots: time was up",
+        axes, f"to tol = {TOL:g}, one core; white dots: time limit reached",
         "seconds (packing and compiling apart)", "",
     )  # fmt: skip
     legend(figure, axes, columns=6)

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 TASK, TOL = "chunking", 0.05
 
-#: The sentences each solver is given; one-slack takes long on all of them.
+#: Number of sentences per solver; one-slack would take long on all of them.
 SOLVERS = {"sdm": 8_936, "one-slack": 1_000}
 
-#: Ten values; few for a quick run.
+#: Ten values of C; fewer in a quick run.
 VALUES, QUICK = np.logspace(-3, 0, 10), np.logspace(-2, -1, 3)
 
 

@@ -1,8 +1,8 @@
 """How well parsers do on new sentences: counted rules, trained rules, and rich features.
 
 About half of the test trees have a rule (or a unary chain) that no training tree has. All of them
-are tested: a parser of the training trees' rules gets such a tree right in part at best. The
-last parser puts new rules together.
+are tested: a parser with the training trees' rules gets only parts of such a tree right. The
+last parser can put new rules together.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 PCFG, RULES, RICH = "treebank PCFG", "rule counts", "rich features"
 NEW = f"{RICH}, new rules"
 
-#: What each parser is trained with; the first one is counted.
+#: Training options of each parser; the first one only counts rules.
 MODELS: dict[str, dict[str, Any]] = {
     PCFG: {},
     f"{RULES}, 0/1 loss": {"loss": "zero-one"},
@@ -55,7 +55,7 @@ Setting = tuple[str, str]  # treebank and input
 
 
 @experiment(
-    "000-cfg-accuracy",
+    "joachims-2009-cfg-accuracy",
     title="Parsing new sentences: labelled brackets by evalb's rules",
     claim="Rich features parse better than rule counts, trained or counted by relative "
     "frequency, from raw words and from tagged ones: the bootstrap interval of each difference "
@@ -63,7 +63,7 @@ Setting = tuple[str, str]  # treebank and input
     data=("wsj_cfg", "gum_cfg"),
 )
 def run(session: Session) -> Verdict:
-    """Every parser on both treebanks, with tags to be found and with given ones."""
+    """Every parser on both treebanks, from raw words and from given tags."""
     banks = ("wsj_cfg",) if session.quick else ("wsj_cfg", "gum_cfg")
     settings = [(bank, kind) for bank in banks for kind in ("words", "tagged")]
     grid = {
@@ -91,7 +91,7 @@ def run(session: Session) -> Verdict:
 
 
 def measure(session: Session, setting: Setting, name: str) -> Group:
-    """Choose C, train on all and test; a random state changes little, so this is done once."""
+    """Choose C, train on all and test; done once, because the random state changes little."""
     bank, kind = setting
     n = QUICK if session.quick else None
 

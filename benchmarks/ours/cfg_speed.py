@@ -1,9 +1,9 @@
-"""How fast sentences are parsed, beside NLTK's chart parser with the same grammar.
+"""How fast sentences are parsed, compared with NLTK's chart parser with the same grammar.
 
 NLTK's ``ViterbiParser`` is the only parser found on PyPI that takes a grammar with probabilities
 and still installs. disco-dop 0.5.2 (compiled) does not build for Python 3.11 and later; pcfg
-generates sentences, cky is an empty package; bllipparser, benepar, supar and stanza bring trained
-models of their own in place of a grammar, depccg and lambeq those of another formalism.
+generates sentences, cky is an empty package; bllipparser, benepar, supar and stanza have trained
+models instead of a grammar, and depccg and lambeq models of another formalism.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ FEW = 3
 LENGTHS = (5, 10, 15, 20, 25, 30, 35, 40)
 SIZES = {"wsj_cfg": (300, 1000, None), "gum_cfg": (None,)}
 
-#: Sentences of a length are parsed again until so much time has passed.
+#: Sentences of a length are parsed repeatedly for this many seconds.
 ENOUGH = 0.5
 
 
 @experiment(
-    "000-cfg-speed",
+    "joachims-2009-cfg-speed",
     title="Parsing with a treebank PCFG, one core",
-    claim="At least 100 times as many sentences a second as NLTK's ViterbiParser with the same "
+    claim="At least 100 times as many sentences per second as NLTK's ViterbiParser with the same "
     "grammar and the same best trees; time grows like the cube of the length at most, and like "
     "the number of rules at most.",
     data=("wsj_cfg", "gum_cfg"),
@@ -79,7 +79,7 @@ def _lengths(session: Session, lengths: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def measure_both(session: Session, program: str, length: int) -> Group:
-    """Sentences of WSJ, unary chains collapsed so that both grammars are the very same."""
+    """Sentences of WSJ, unary chains collapsed so that both grammars are identical."""
 
     def once(seed: int) -> dict[str, Any]:
         bank = load_treebank("wsj_cfg", session.directory, None, 15, "collapsed")
@@ -106,7 +106,7 @@ def measure_length(session: Session, data: str, n: int | None, length: int) -> G
 
 
 def _time_ours(bank: Treebank, trees: list[Tree]) -> dict[str, Any]:
-    """Seconds a sentence from words to trees, after compiling."""
+    """Seconds per sentence, from words to trees, after compiling."""
     problem = read_problem(bank.trees)
     w = relative_frequencies(problem, bank.trees)
     found = parse(problem, w, trees)
@@ -143,7 +143,7 @@ def _time_nltk(bank: Treebank, trees: list[Tree]) -> dict[str, Any]:
 
 
 def _log_probabilities(bank: Treebank) -> dict[Any, float]:
-    """Of each rule of the trees, words included, counted without our grammar."""
+    """The probability of each rule of the trees, words included, counted without our grammar."""
     from collections import Counter
 
     rules = Counter(rule for tree in bank.trees for rule in _productions(tree))
@@ -162,7 +162,7 @@ def _productions(tree: Tree) -> list[Any]:
 
 
 def _logprob(weights: dict[Any, float], tree: Tree) -> float:
-    """Of a tree; what the trees do not have (an unknown word) counts as 0."""
+    """The log probability of a tree; rules that the trees do not have count as 0."""
     return sum(weights.get(rule, 0.0) for rule in _productions(tree))
 
 
@@ -205,7 +205,7 @@ def judge(both: dict[str, list[Group]], growth: dict[Any, list[Group]]) -> Verdi
 
 
 def paint(figure: Figure, both: dict[str, list[Group]], growth: dict[Any, list[Group]]) -> None:
-    """Sentences a second of both, and our time as sentences and grammars grow."""
+    """Sentences per second of both, and our time as sentences and grammars grow."""
     left, right = figure.subplots(1, 2)
     for number, (program, groups) in enumerate(both.items()):
         look = {"color": (GREY, COLORS[0])[number], "marker": MARKERS[number], "linewidth": 1.7}

@@ -29,16 +29,16 @@ N = 8_936
 #: SVM-HMM V3.10: seconds to the two values, test accuracy of the first, peak memory.
 SVM_HMM = {"seconds": (90.8, 171.9), "accuracy": 0.9593, "memory_mb": 786.0}
 
-#: The part of the averaged perceptron's time in which each value is to be reached.
+#: The fraction of the averaged perceptron's time in which each value must be reached.
 PARTS = (0.2, 0.5)
 
-#: A quick run has so many sentences. Few sentences are harder to fit: the primal values are
-#: those of all sentences, in proportion, times this.
+#: Number of sentences of a quick run, and a factor of its primal values: those of all sentences in
+#: proportion are multiplied by it, because few sentences are harder to fit.
 QUICK, EASIER = 500, 1.5
 
 
 @experiment(
-    "002-chunking-crfsuite",
+    "sdm-2011-chunking-crfsuite",
     title="Chunking (CoNLL 2000), C n = 893.6: training time and test accuracy",
     claim="The default solver certifies SVM-HMM's primal values 1390.0 and 1171.4 in at most 0.2 "
     "and 0.5 of the time of CRFsuite's averaged perceptron, with a test accuracy not below the "
@@ -47,7 +47,7 @@ QUICK, EASIER = 500, 1.5
     peers=(MODULE,),
 )
 def run(session: Session) -> Verdict:
-    """The peers first, then each solver to each of the two primal values."""
+    """The other programs first, then each solver to each of the two primal values."""
     n = QUICK if session.quick else N
     peers = [measure_peer(session, program, n) for program in PEERS]
     goals = [target(number, n) for number in range(len(TARGETS))]
@@ -69,7 +69,7 @@ def target(number: int, n: int) -> float:
 
 
 def measure_peer(session: Session, program: str, n: int) -> Group:
-    """The two fast ones as often as our own runs, the two slow ones once."""
+    """CRFsuite: its two fast algorithms as often as our own runs, the two slow ones once."""
     if program == PERCEPTRON:
         return measure_perceptron(session, n)
     slow = PEERS[program][0] in ("l2sgd", "lbfgs")

@@ -24,8 +24,8 @@ SOLVERS = ("sdm", "one-slack", "n-slack", "bcfw", "subgradient")
 @experiment(
     "kill-resume",
     title="kill -9 at random moments of a checkpointed run, each resumed",
-    claim="No checkpoint is lost or corrupt, and the weights are those of the run that nobody "
-    "killed, to the last bit, with every solver.",
+    claim="No checkpoint is lost or corrupt, and the weights are those of an undisturbed "
+    "run to the last bit, with every solver.",
 )
 def run(session: Session) -> Verdict:
     """Each solver is killed at moments spread over its whole run."""
@@ -51,7 +51,7 @@ def run(session: Session) -> Verdict:
 
 
 def measure(session: Session, solver: str) -> Group:
-    """Alone first, then with kills."""
+    """Run without kills first, then with them."""
     kills = QUICK if session.quick else KILLS
 
     def once(seed: int) -> dict[str, Any]:
@@ -79,7 +79,7 @@ def kill_often(folder: Path, solver: str, kills: int, seed: int) -> dict[str, An
             child.kill()
             killed += 1
             in_writing += path.with_name("killed.ck.tmp").exists()
-        elif child.returncode == 0:  # it was faster: from the beginning
+        elif child.returncode == 0:  # it ended before the kill: start from the beginning
             path.unlink()
             path.with_suffix(".npy").unlink()
         else:

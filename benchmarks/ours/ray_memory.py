@@ -1,7 +1,7 @@
 """Peak memory of driver and workers while the data on disk grow by ten.
 
-``python -m benchmarks.ours.ray_memory FOLDER SOLVER`` trains on the files of a folder in a process
-of its own and prints the peaks as JSON.
+``python -m benchmarks.ours.ray_memory FOLDER SOLVER`` trains on the files of a folder in a separate
+process and prints the peaks as JSON.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ FEATURES, LABELS, PER_TOKEN, LENGTH = 50_000, 10, 20, 25
 #: Numbers of files, and the workers that share them.
 SIZES, WORKERS = (2, 6, 20), 2
 
-#: What a worker may take for each token of its shard, beside what it takes in any case.
+#: Bytes by which a worker may grow per token of its shard.
 BYTES_A_TOKEN = 64
 
 
@@ -39,7 +39,7 @@ BYTES_A_TOKEN = 64
     "ray-memory",
     title="Synthetic chains on disk: peak memory of each process as n grows by ten",
     claim="The driver's own memory does not depend on n, and a worker's grows by less than "
-    f"{BYTES_A_TOKEN} bytes a token; the examples themselves stay on disk.",
+    f"{BYTES_A_TOKEN} bytes per token; the examples themselves stay on disk.",
     peers=("ray",),
 )
 def run(session: Session) -> Verdict:
@@ -55,7 +55,7 @@ def run(session: Session) -> Verdict:
         Column("driver_mb", "driver MB", count),
         Column("worker_mb", "largest worker MB", count),
     ]
-    session.table(groups, columns, "peak anonymous memory; mapped files can be dropped any time")
+    session.table(groups, columns, "peak anonymous memory; mapped files can be dropped at any time")
     return judge(groups[:-1])
 
 
@@ -100,7 +100,7 @@ def judge(groups: list[Group]) -> Verdict:
     growth = 1e6 * (last.median("worker_mb") - first.median("worker_mb")) / more
     driver = last.median("driver_mb") / first.median("driver_mb")
     passed = growth <= BYTES_A_TOKEN and driver <= 1.1
-    return Verdict(passed, f"driver {driver:.2f} times, worker {growth:.0f} bytes a token")
+    return Verdict(passed, f"driver {driver:.2f} times, worker {growth:.0f} bytes per token")
 
 
 class Sampler(threading.Thread):
@@ -112,14 +112,14 @@ class Sampler(threading.Thread):
         self.over = threading.Event()
 
     def run(self) -> None:
-        """Look ten times a second."""
+        """Sample ten times per second."""
         while not self.over.wait(0.1):
             self.driver = max(self.driver, anonymous("self"))
             self.worker = max([self.worker, *map(anonymous, actors())])
 
 
 def anonymous(pid: str) -> float:
-    """Megabytes that only this process has; 0 if it has ended."""
+    """Private memory of a process in megabytes; 0 if it has ended."""
     try:
         status = Path(f"/proc/{pid}/status").read_text()
     except OSError:

@@ -33,7 +33,7 @@ RUNS = (
 
 WAYS = ("1 thread", "1 actor", "2 threads", "2 actors")
 
-#: Two actors may take so much longer than two threads.
+#: Largest allowed ratio of the times of two actors and two threads.
 ALLOWED = 1.15
 
 
@@ -47,7 +47,7 @@ ALLOWED = 1.15
     peers=("ray",),
 )
 def run(session: Session) -> Verdict:
-    """All runs in all ways."""
+    """Every run with every number of actors and threads."""
     groups = {(one, way): measure(session, one, way) for one in RUNS for way in WAYS}
     columns = [
         Column("task", "task"),
@@ -58,12 +58,12 @@ def run(session: Session) -> Verdict:
         Column("oracle_calls", "oracle calls", count),
         Column("idle", "workers idle", percent),
     ]
-    session.table(groups.values(), columns, "to the same certified gap; > where time was up")
+    session.table(groups.values(), columns, "to the same certified gap; > time limit reached")
     return judge(groups)
 
 
 def measure(session: Session, one: Run, way: str) -> Group:
-    """One way of one run."""
+    """One run with one number of actors or threads."""
     n = 300 if one.task == MANY else None
     limit = 300.0
     if session.quick:
@@ -104,7 +104,7 @@ def judge(groups: dict[tuple[Run, str], Group]) -> Verdict:
         two = ways["2 actors"].median("time") / ways["2 threads"].median("time")
         done = ways["2 actors"].every("converged")
         passed &= same and (not one.long or (two <= ALLOWED and done))
-        ended = "" if done else " at least: time was up"
+        ended = "" if done else " at least: time limit reached"
         short = "" if one.long else " (a short run)"
         lines.append(
             f"{one.task}, {one.solver}{short}: same iterates {same}, 2 actors / 2 threads "

@@ -1,4 +1,4 @@
-"""SDM against SVM-HMM, the 1-slack program of the papers, by what it achieved on our features.
+"""SDM against the recorded results of SVM-HMM, the papers' 1-slack program, on our features.
 
 Our own 1-slack runs may be slower or faster than that program, so a ratio to them alone would say
 little about it.

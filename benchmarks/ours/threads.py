@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 JOBS = (1, 2)
 
-#: The most iterations of each solver: the iterates are the same, so that a part of a run tells.
+#: Largest number of iterations of each solver: the iterates are equal, so part of a run suffices.
 SOLVERS = {"sdm": 200, "one-slack": 20, "n-slack": 10, "bcfw": 10}
 
 MANY, TREES = "500 labels", "parsing"
@@ -38,10 +38,10 @@ TASKS = {
     TREES: (0.3, 0.01, 60),
 }
 
-#: At least so many times faster with two threads: of oracle-bound work, and of all.
+#: Smallest speed-up with two threads: of work bound by the oracle, and of any work.
 BOUND, NEVER_SLOWER = 1.8, 0.97
 
-#: Work is bound by the oracle that has so much of one thread's time, certificates included.
+#: Work is bound by the oracle if it takes this fraction of one thread's time, with certificates.
 ORACLE, ORACLE_BOUND = ("oracle", "certificate"), 0.95
 
 
@@ -68,7 +68,7 @@ def run(session: Session) -> Verdict:
 def one(
     session: Session, task: str, solver: str, n_jobs: int
 ) -> tuple[dict[str, Any], Callable[[int], dict[str, Any]]]:
-    """What to measure: training to ``tol``; BLAS stays on one thread in any case."""
+    """A function that trains to ``tol``, with BLAS on one thread."""
     C, tol, few = TASKS[task]
     n = few if session.quick else (300 if task == MANY else None)
     limit = 20.0 if session.quick else 300.0
@@ -100,7 +100,7 @@ def train_task(session: Session, task: str, n: int | None, **options: Any) -> Re
 
 
 def many_labels(n: int, K: int = 500, length: int = 30) -> Tagged:
-    """Noisy sentences of K labels, each label with a word of its own and one that others share."""
+    """Noisy sentences of K labels; each label has one word alone and one shared with others."""
     from scipy import sparse
 
     from maxmargin.data.sequences import Sequences
@@ -121,13 +121,13 @@ def many_labels(n: int, K: int = 500, length: int = 30) -> Tagged:
 
 
 def gain(groups: list[Group]) -> float:
-    """How many times faster two threads are; the median of runs beside each other."""
+    """How many times faster two threads are; the median of ratios of consecutive runs."""
     alone, together = (group.numbers("time") for group in groups)
     return float(np.median(np.array(alone) / np.array(together)))
 
 
 def show(session: Session, grid: dict[tuple[str, str], list[Group]]) -> None:
-    """One row a task and solver."""
+    """One row per task and solver."""
     columns = [
         Column("task", "task"),
         Column("solver", "solver"),
@@ -148,7 +148,10 @@ def judge(grid: dict[tuple[str, str], list[Group]]) -> Verdict:
     )
     bound = [
         gains[key]
-        for key, (alone, _) in grid.items()  # the share of SDM and BCFW has dual steps in it
+        for key, (
+            alone,
+            _,
+        ) in grid.items()  # the oracle's share of SDM and BCFW includes dual steps
         if key[1] in ("one-slack", "n-slack") and alone.median("oracle_share") >= ORACLE_BOUND
     ]
     numbers = "; ".join(f"{task}, {solver} {ratio(v)}" for (task, solver), v in gains.items())

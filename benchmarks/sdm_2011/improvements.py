@@ -1,4 +1,4 @@
-"""What each change to SDM brings, and how the other dual methods compare: gaps over time."""
+"""What each change to SDM gains, and how the other dual methods compare: gaps over time."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ LOOKS: list[dict[str, Any]] = [
 
 
 def solvers() -> dict[str, Any]:
-    """The runs: SDM and it without each change, then the other methods of its kind."""
+    """The runs: SDM, SDM without each of the changes, and the other methods of its kind."""
     from maxmargin import BCFW, SDM, Subgradient
 
     return {
@@ -60,7 +60,7 @@ def solvers() -> dict[str, Any]:
 
 
 @experiment(
-    "002-sdm-improvements",
+    "sdm-2011-sdm-improvements",
     title="SDM and its relatives: how far from the optimum, over time",
     claim="SDM as it is now comes within 1 % of the optimal primal sooner than as printed; "
     "averaging and type-II passes each save time on one task at least, and cost no more than a "
@@ -120,7 +120,7 @@ def first(points: list[list[float]], target: float) -> float | None:
 
 
 def show(session: Session, groups: list[Group]) -> None:
-    """One row a run."""
+    """One row per run."""
     columns = [
         Column("task", "task"),
         Column("solver", "solver"),
@@ -134,7 +134,7 @@ def show(session: Session, groups: list[Group]) -> None:
 
 
 def judge(grid: dict[str, list[Group]]) -> Verdict:
-    """Times to 1 %, those of the variants over the default's."""
+    """Times to 1 %; those of the variants divided by the default's."""
     lines, against = [], {name: [] for name in solvers()}
     for task, groups in grid.items():
         times = {group.config["solver"]: group.median("reach_1") for group in groups}

@@ -1,4 +1,4 @@
-"""Table 4 of paper 002: training time of SDM as the POS task grows."""
+"""Table 4: training time of SDM as the POS task grows."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ LARGEST_SLOPE = 1.1
 
 
 @experiment(
-    "002-table4-scaling",
-    title="Training time of SDM as printed on POS tagging (paper 002, table 4)",
+    "sdm-2011-table4-scaling",
+    title="Training time of SDM as printed on POS tagging (Balamurugan et al. 2011, table 4)",
     claim="The time of SDM as printed to tau-optimality grows at most linearly with the number of "
     "sentences (exponent at most 1.1), for C = 0.1 and C = 1.",
     data=("conll2000",),
@@ -55,14 +55,14 @@ def measure(session: Session, C: float, n: int) -> Group:
             session.tagged(TASK, n), C=C, solver=SDM.from_paper(), tol=1e-7, max_time=MAX_TIME,
             random_state=seed,
         )  # fmt: skip
-        # The end by the rule is what counts as converged here.
+        # A run that its own rule ended counts as converged here.
         return run_values(result) | {"converged": result.status is Status.OWN_RULE}
 
     return session.measure({"C": C, "n": n, "cap": MAX_TIME}, once)
 
 
 def show(session: Session, curves: dict[float, list[Group]]) -> None:
-    """One row a point, beside the paper's seconds."""
+    """One row per point, next to the paper's seconds."""
     columns = [
         Column("C", "C", lambda value: f"{value:g}"),
         Column("n", "sentences", count),
@@ -76,7 +76,7 @@ def show(session: Session, curves: dict[float, list[Group]]) -> None:
         for C, groups in curves.items()
         for group in groups
     ]
-    session.table(groups, columns, "to tau = 0.25, one core; > where time was up")
+    session.table(groups, columns, "to tau = 0.25, one core; > time limit reached")
 
 
 def _paper(C: float, n: int) -> str:
@@ -89,7 +89,7 @@ def slope(n: Any, time: Any) -> float:
 
 
 def judge(curves: dict[float, list[Group]]) -> Verdict:
-    """The fitted exponents; what did not end by its rule is a miss."""
+    """The fitted exponents; a run that did not end by its rule is a miss."""
     passed, lines = True, []
     for C, groups in curves.items():
         found = slope([g.config["n"] for g in groups], [g.median("time") for g in groups])

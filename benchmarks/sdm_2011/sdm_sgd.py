@@ -1,4 +1,4 @@
-"""Table 3 and figure 1 of paper 002: SDM against stochastic gradient descent for CRFs."""
+"""Table 3 and figure 1: SDM against stochastic gradient descent for CRFs."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ TASKS = {
 
 
 @experiment(
-    "002-table3-sgd",
-    title="SDM (C = 0.1) against SGD for CRFs, 50 iterations (paper 002, table 3 and figure 1)",
+    "sdm-2011-table3-sgd",
+    title="SDM (C = 0.1) against SGD for CRFs (Balamurugan et al. 2011, table 3 and figure 1)",
     claim="SDM reaches the final test accuracy of stochastic gradient descent (CRFsuite's l2sgd, "
     "50 iterations) faster than that takes on every task, on most of them at least 10 times.",
     data=DATA,
     peers=(MODULE,),
 )
 def run(session: Session) -> Verdict:
-    """SGD first, once; SDM then until its averaged w tests as well."""
+    """SGD first, once; then SDM until its averaged w has the same test accuracy."""
     grid = {task: measure_pair(session, task) for task in TASKS}
     show(session, grid)
     session.draw(lambda figure: paint(figure, grid), width=12, height=6.6)
@@ -69,9 +69,9 @@ def measure_pair(session: Session, task: str) -> list[Group]:
 def run_sdm(
     session: Session, task: str, n: int, wanted: float, cap: float, seed: int
 ) -> dict[str, Any]:
-    """Test after every iteration, until the accuracy is as wanted.
+    """Test after every iteration until the accuracy is reached.
 
-    It then goes on for three times as long, for the picture.
+    Training then continues for three times as long, for the picture.
     """
     data = session.tagged(task, n)
     reached: list[float] = []
@@ -94,7 +94,7 @@ def run_sdm(
 
 
 def show(session: Session, grid: dict[str, list[Group]]) -> None:
-    """Seconds of both and their ratio, beside the paper's."""
+    """Seconds of both and their ratio, next to the paper's."""
     columns = [
         Column("task", "task"),
         Column("accuracy", "test accuracy", percent2),

@@ -1,4 +1,4 @@
-"""Table 2 and figures 2 to 4 of paper 002: SDM against 1-slack cutting planes on five tasks."""
+"""Table 2 and figures 2 to 4: SDM against 1-slack cutting planes on five tasks."""
 
 from __future__ import annotations
 
@@ -51,15 +51,15 @@ DATA = ("bc2gm", "brown_pos", "conll2000", "jnlpba", "wsj_pos")
 
 
 @experiment(
-    "002-table2-sdm-cutting-plane",
-    title="SDM against 1-slack cutting planes (paper 002, table 2 and figures 2 to 4)",
+    "sdm-2011-table2-sdm-cutting-plane",
+    title="SDM against 1-slack cutting planes (Balamurugan et al. 2011, table 2, figures 2 to 4)",
     claim="SDM reaches the final dual value of 1-slack cutting planes (tol = 0.1) faster than "
     "these on every task and for every C, on most of them at least 10 times.",
     data=(*DATA, "ocr_letters"),
     peers=(MODULE,),
 )
 def run(session: Session) -> Verdict:
-    """Cutting planes first; SDM then until its dual value is as high. SVM-HMM's runs at last."""
+    """Cutting planes first, then SDM until its dual value is as high; SVM-HMM's runs last."""
     grid = {
         (task, C): measure_pair(session, task, C)
         for task, row in ROWS.items()
@@ -78,7 +78,7 @@ def run(session: Session) -> Verdict:
 
 
 def measure_pair(session: Session, task: str, C: float) -> list[Group]:
-    """Cutting planes, SDM and SDM as printed; cutting planes once, as they take long."""
+    """Cutting planes, SDM and SDM as printed; cutting planes once, because they take long."""
     from maxmargin import SDM as Method
     from maxmargin import OneSlack
 
@@ -125,7 +125,7 @@ def run_once(
 
 
 def show(session: Session, grid: dict[tuple[str, float], list[Group]]) -> None:
-    """Seconds of both and their ratio, beside the paper's."""
+    """Seconds of both and their ratio, next to the paper's."""
     columns = [
         Column("task", "task"),
         Column("C", "C", lambda value: f"{value:g}"),
@@ -175,7 +175,7 @@ def together(task: str, C: float, groups: list[Group]) -> Group:
 
 
 def judge(grid: dict[tuple[str, float], list[Group]], others: list[Group]) -> Verdict:
-    """The ratio of every pair, also where 1-slack's time was up: both went to the same value."""
+    """The ratio of every pair. Both went to the same value, even if 1-slack ran out of time."""
     rows = {key: together(*key, groups) for key, groups in grid.items()}
     ratios = {key: row.median("ratio") for key, row in rows.items()}
     tenfold = sum(value >= 10 for value in ratios.values())
@@ -222,7 +222,7 @@ def _draw(left: Axes, right: Axes, group: Group, final: float, number: int) -> N
     points = group.values[0]["points"]
     look = style(number, markersize=3, linewidth=1.4)
     times = [time for time, _, _ in points]
-    # The end of 1-slack, and SDM when it is there, are drawn at the lower edge.
+    # The end of 1-slack, and SDM when it gets there, are drawn at the lower edge.
     away = [max(1 - dual / final, 5e-5) for _, dual, _ in points]
     left.plot(times, away, label=group.config["program"], clip_on=False, **look)
     right.plot(times, _accuracies(group), **look)

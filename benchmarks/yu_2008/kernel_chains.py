@@ -14,7 +14,7 @@ from ..framework.sequences import OCR
 if TYPE_CHECKING:
     from ..framework.session import Group, Session
 
-#: Parameters of the chains; tol is in wrong letters a word.
+#: Parameters of the chains; tol is in wrong letters per word.
 RUNS: dict[str, dict[str, Any]] = {
     "linear": {"C": 0.1},
     "rbf, 300 functions": {"C": 1.0, "kernel": "rbf", "n_basis": 300, "tol": 0.1},
@@ -26,7 +26,7 @@ RUNS: dict[str, dict[str, Any]] = {
 
 
 @experiment(
-    "001-kernel-chains",
+    "yu-2008-kernel-chains",
     title="OCR letters: chains with kernels on the pixels",
     claim="A kernel raises the letter accuracy of the linear chain by at least 3 points, in less "
     "than 10 minutes.",
@@ -63,7 +63,7 @@ def measure(session: Session, name: str, options: dict[str, Any], n: int | None)
         X_test = data.X_test[:n]
         clf = ChainSVC(**options, random_state=seed, max_time=900.0)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of the limit: the table tells
+            warnings.simplefilter("ignore")  # about the limit: the table shows it
             clf.fit(data.X, data.Y)
         found = np.concatenate([np.asarray(y) for y in clf.predict(X_test)])
         result = clf.result_

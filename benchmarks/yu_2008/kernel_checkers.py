@@ -1,4 +1,4 @@
-"""Checkers, Adult and Covertype with kernels beside libsvm: figures 1 to 3 of paper 001."""
+"""Figures 1 to 3: Checkers, Adult and Covertype with kernels, compared with libsvm."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000)
 
-#: With the constant-time method and C n fixed these follow. It draws some 800,000 examples in a
-#: run: from a smaller set some of them several times, and their kernel values serve several cuts.
+#: More sizes for the constant-time method with C n fixed. It draws about 800,000 examples in a run:
+#: from a smaller set it draws some of them several times, and their kernel values are reused.
 LARGE = (3_000_000, 10_000_000)
 
-#: libsvm is run up to these sizes; beyond they would take hours.
+#: libsvm is run up to these sizes; larger ones would take hours.
 LIBSVM_SIZES = {"checkers": 100_000, "covertype": 60_000}
 
-#: Seconds of any run on Covertype.
+#: Time limit of each run on Covertype, in seconds.
 LIMIT = 900.0
 
 #: C n where it is held fixed: with a fixed C the problem itself becomes harder as n grows, more
@@ -47,7 +47,7 @@ Curves = dict[str, list["Group"]]
 
 
 @experiment(
-    "001-checkers",
+    "yu-2008-checkers",
     title="Checkers, rbf gamma = 10, C = 1: training as n grows (figures 1 to 3)",
     claim="At n = 100,000 the best method is at least 10 times faster than libsvm and the sampled "
     "ones are not slower, with test errors within 0.5 points of libsvm's; with C n fixed the time "
@@ -81,15 +81,15 @@ def run_checkers(session: Session) -> Verdict:
 
 
 @experiment(
-    "001-covertype-kernel",
+    "yu-2008-covertype-kernel",
     title="Covertype, class 1 against the rest, rbf gamma = 16, C = 1 (figures 1 to 3)",
-    claim="At the largest size that libsvm ends at in 15 minutes the best of our methods is as "
+    claim="At the largest size that libsvm finishes in 15 minutes the best of our methods is as "
     "accurate (to 0.5 points) in half the time; with all 522,911 examples and 15 minutes the best "
     "makes fewer test errors than libsvm with as many as it can have.",
     data=("covertype",),
 )
 def run_covertype(session: Session) -> Verdict:
-    """Every size up to all examples; libsvm as far as 15 minutes go."""
+    """Every size up to all examples; libsvm as long as it ends within 15 minutes."""
     full = session.load("covertype").n
     sizes = (1_000, 2_000) if session.quick else (10_000, 30_000, 60_000, full)
     curves = scale(session, "covertype", sizes, repeats=1, cap=LIMIT)
@@ -115,7 +115,7 @@ def judge_covertype(curves: Curves) -> Verdict:
         f"the fastest of ours within 0.5 points: {ratio(speed)}",
         *(
             f"n = {full:,}: {group.config['program']} {seconds(group.median('time'))} s"
-            + ("" if group.every("converged") else ", time was up")
+            + ("" if group.every("converged") else ", time limit reached")
             + f", test error {percent2(group.median('error'))}"
             for group in most
         ),
@@ -200,8 +200,8 @@ def paint(figure: Figure, curves: Curves, fixed: Curves) -> None:
 
 
 @experiment(
-    "001-adult",
-    title="Adult a8a, rbf gamma = 0.05, C = 1, beside libsvm",
+    "yu-2008-adult",
+    title="Adult a8a, rbf gamma = 0.05, C = 1, compared with libsvm",
     claim="The best of our methods is at least 3 times faster than libsvm, and all have test "
     "errors within 0.3 points of libsvm's.",
     data=("adult",),

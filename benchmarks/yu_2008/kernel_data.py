@@ -13,13 +13,13 @@ from ..framework.data import Dataset, find_file, find_files, load
 if TYPE_CHECKING:
     from ..framework.session import Session
 
-#: gamma of the rbf kernel: of Checkers and Adult as the figures of libsvm were taken; of Covertype
-#: (features scaled to [0, 1]) the best of 2, 8 and 16, by libsvm on 10,000 examples and 10,000
-#: others of the training part: 18.9, 16.4 and 15.5 % errors.
+#: gamma of the rbf kernel. Checkers and Adult: as in the figures of libsvm. Covertype (features
+#: scaled to [0, 1]): the best of 2, 8 and 16, which gave 18.9, 16.4 and 15.5 % errors with libsvm,
+#: trained on 10,000 and tested on 10,000 other examples of the training part.
 GAMMA: dict[str, Any] = {"checkers": 10.0, "adult": 0.05, "covertype": 16.0}
 
 
-#: Test examples of a quick run: with a kernel each takes as long as hundreds without.
+#: Test examples of a quick run: one with a kernel takes as long as hundreds without.
 QUICK_TEST = 1_000
 
 
@@ -54,7 +54,7 @@ def _load(task: Task, directory: Path | None) -> Dataset:
         (path,) = find_files("checkers", directory)
         with np.load(path, allow_pickle=False) as file:
             X_test, y_test = file["X_test"], (file["y_test"] > 0).astype(int)
-        # Training sets of any size are drawn anew, from seeds that the file was not made with.
+        # Draw training sets of any size, with seeds that were not used for the file.
         return Dataset(*checkers(task.n, 1_000 + task.seed), X_test, y_test)
     if task.name == "covertype":
         whole = load("covertype", directory, task.seed)

@@ -1,7 +1,7 @@
-"""Figures 4 to 7 and table 1 of paper 001: sample size and C on Adult, with the Cholesky baseline.
+"""Figures 4 to 7 and table 1: sample size and C on Adult, with the Cholesky baseline.
 
-C of the paper multiplies the average loss, and its features are y Phi(x), twice ours: its C = c n
-is our C = 4 c.
+The C of the paper multiplies the average loss, and its features y Phi(x) are twice ours, so its
+C = c n is our C = 4 c.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Grid = dict[tuple[str, float], list["Group"]]
 
 
 @experiment(
-    "001-figures",
+    "yu-2008-figures",
     title="Adult, rbf gamma = 0.05: sampled cuts against sample size and C (figures 4 to 7)",
     claim="More examples in a cut need fewer iterations; the test error hardly depends on their "
     "number (at most 1 point between 400 and 4,000 for C >= 0.1 n), and is within 0.5 points of "
@@ -94,7 +94,7 @@ def show(
         *(g for row in bases.values() for g in row),
     ]
     rows = [with_deviation(g) for g in (*peers.values(), *groups)]
-    session.table(rows, columns, f"tol = {TOL:g}, one core; > where time was up")
+    session.table(rows, columns, f"tol = {TOL:g}, one core; > time limit reached")
 
 
 def with_deviation(group: Group) -> Group:
@@ -105,7 +105,7 @@ def with_deviation(group: Group) -> Group:
 
 
 def judge(grid: Grid, peers: dict[float, Group], sizes: tuple[int, ...]) -> Verdict:
-    """What ended in time decides; what did not is counted."""
+    """Judge by the runs that ended in time, and count the others."""
     passed, lines, late = True, [], 0
     for (kind, c), groups in grid.items():
         ended = [g for g in groups if g.every("converged")]

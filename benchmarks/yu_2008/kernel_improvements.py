@@ -1,4 +1,4 @@
-"""What paper 001 names as future work: shorter steps, and other rates for bound examples."""
+"""What the paper names as future work: shorter steps, and other rates for bound examples."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CAP = 60.0
 
 
 @experiment(
-    "001-improvements",
+    "yu-2008-improvements",
     title="Linear-time sampled cuts: step lengths, and rates of bound examples",
     claim="The default step needs at most 0.8 of the iterations of the algorithm as printed, on "
     "Checkers and on Adult.",
@@ -60,7 +60,7 @@ def measure(session: Session, task: Task, tol: float, options: dict[str, Any]) -
 
 
 def show(session: Session, groups: list[Group]) -> None:
-    """One row a setting."""
+    """One row per setting."""
     columns = [
         Column("data", "data"),
         Column("tol", "tol", lambda value: f"{value:g}"),
@@ -70,7 +70,7 @@ def show(session: Session, groups: list[Group]) -> None:
         Column("error", "test error", percent2),
         Column("support", "support vectors", count),
     ]
-    session.table(groups, columns, "one core; > where time was up")
+    session.table(groups, columns, "one core; > time limit reached")
 
 
 def judge(steps: dict[tuple[str, float], list[Group]]) -> Verdict:

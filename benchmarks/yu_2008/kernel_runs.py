@@ -68,7 +68,7 @@ def measure_ours(
     cap: float = CAP,
     repeats: int | None = None,
 ) -> Group:
-    """Training with one of our methods; the time is of all but compiling."""
+    """Training with one of our methods; the time includes everything except compiling."""
     options = {"tol": tol} | options
 
     def once(seed: int) -> dict[str, Any]:
@@ -80,7 +80,7 @@ def measure_ours(
             C, kernel="rbf", gamma=GAMMA[task.name], max_time=cap, random_state=seed, **options
         )
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of limits: the table tells
+            warnings.simplefilter("ignore")  # about limits: the table shows them
             clf.fit(data.X, data.y)
         result = clf.result_
         return {
@@ -102,7 +102,7 @@ def measure_ours(
 
 
 def show(session: Session, groups: Sequence[Group], title: str) -> None:
-    """One row a run."""
+    """One row per run."""
     columns = [
         Column("program", "program"),
         Column("n", "n", count),
