@@ -14,7 +14,7 @@ test: lint types
 test-cluster: .venv/test
 	$(BIN)/pytest -m cluster tests/test_ray_cluster.py
 
-# As other processors would: other kernels of OpenBLAS, other instructions, other hash seeds.
+# As other processors would: other routines of OpenBLAS, other instructions, other hash seeds.
 # SHORT=1 runs two variants only.
 test-machines: .venv/test
 	$(BIN)/python tools/test_machines.py $(if $(SHORT),--short)

@@ -38,7 +38,7 @@ def main():
     seconds, (plain, fast) = measure(n, repeats)
     for name, times, result in (
         ("plain Python", [a for a, _ in seconds], plain),
-        ("numba kernels", [b for _, b in seconds], fast),
+        ("numba functions", [b for _, b in seconds], fast),
     ):
         print(
             f"{name}: median {statistics.median(times):.4g} s of {repeats} "
