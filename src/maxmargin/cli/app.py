@@ -217,7 +217,7 @@ def bench(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="NAME", help="Experiments, or beginnings such as sdm-2011; all by default."
+            metavar="NAME", help="Experiments, or beginnings such as 002; all by default."
         ),
     ] = None,
     listed: Annotated[bool, typer.Option("--list", help="Say what there is.")] = False,
