@@ -407,7 +407,7 @@ BROKEN = {
     ),
     "both refused": (
         classes_with(decode=refuses_all),
-        r"decode refuses both rescalings, nothing can be trained: .*not written yet",
+        r"decode supports neither rescaling, so the problem cannot be trained: .*not written yet",
     ),
     "decode raises": (
         classes_with(decode=crashes),
@@ -435,7 +435,7 @@ BROKEN = {
     ),
     "features not deterministic": (
         classes_with(features=noisy_features),
-        r"the features of example 0 with y = \d differ from call to call",
+        r"the features of example 0 with y = \d differ between calls",
     ),
     "features of two lengths": (
         classes_with(features=longer_features),

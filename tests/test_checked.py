@@ -48,12 +48,12 @@ def cut(name):
 
 CHANGES = {
     "negative": (put("indices", 4, -1), r"X.indices\[4\] is -1, in row 0"),
-    "just outside": (put("indices", 4, 5), r"indices\[4\] is 5.*lies in 0 to 4"),
+    "just outside": (put("indices", 4, 5), r"indices\[4\] is 5.*must be in 0 to 4"),
     "far outside": (put("indices", 0, 2**30), r"indices\[0\] is 1073741824, in row 0"),
     "beyond int32": (put("indices", 0, 2**32 + 1, np.int64), r"indices\[0\] is 4294967297"),
-    "falling indptr": (put("indptr", 3, 10**6), "indptr falls from 1000000"),
-    "negative indptr": (put("indptr", 1, -5), "indptr falls from 0 to -5 at row 0"),
-    "indptr from 1": (put("indptr", 0, 1), "indptr begins with 1"),
+    "falling indptr": (put("indptr", 3, 10**6), "indptr decreases from 1000000"),
+    "negative indptr": (put("indptr", 1, -5), "indptr decreases from 0 to -5 at row 0"),
+    "indptr from 1": (put("indptr", 0, 1), "indptr starts with 1"),
     "long indptr": (put("indptr", -1, 10**6), "indptr ends at 1000000"),
     "short indptr": (cut("indptr"), "indptr is an array of .* 12 rows need 13"),
     "short indices": (cut("indices"), "entries"),
@@ -158,11 +158,11 @@ def test_a_sum_that_overflows_is_not_taken_for_infinity():
 def test_packing_refuses_labels_out_of_range(bad):
     y = Y.astype(np.int64)
     y[7] = bad
-    with pytest.raises(DataError, match=f"label 7 is {bad}: class numbers are 0 to 2"):
+    with pytest.raises(DataError, match=f"label 7 is {bad}: class numbers must be in 0 to 2"):
         Multiclass(3).pack(good(), y)
     with pytest.raises(DataError, match=f"label of token 7 is {bad}"):
         Chain(3).pack([good()], [y])
-    with pytest.raises(DataError, match="class numbers are -1 to 1"):
+    with pytest.raises(DataError, match="class numbers must be in -1 to 1"):
         Binary().pack(good(), np.where(y == bad, 3, 1))
     with pytest.raises(DataError, match="one label for each token"):
         Chain(3).pack([good()], [y[:-1]])

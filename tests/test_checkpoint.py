@@ -142,7 +142,7 @@ def test_other_versions_models_and_damaged_files_are_refused(tmp_path, monkeypat
     monkeypatch.undo()
     for damaged in (whole[:-40], whole[: len(whole) // 2], b"", b"PK\3\4" + whole[4:200]):
         path.write_bytes(damaged)
-        with pytest.raises(CheckpointError, match=r"run\.ck: .*start anew"):
+        with pytest.raises(CheckpointError, match=r"run\.ck: .*to start again"):
             fit(data, mm.SDM(), checkpoint=path, resume=True)
     mm.BinarySVC().fit([[0.0], [1.0]], [0, 1]).save(path)
     with pytest.raises(CheckpointError, match="is a model"):

@@ -94,7 +94,7 @@ def test_tables_for_people(folder):
         assert word in outcome.stdout
     outcome = run("info", folder / "model.mm")
     assert "MulticlassSVC" in outcome.stdout
-    assert "Converged: no weights have an objective below" in outcome.stdout
+    assert "Converged: the objective is" in outcome.stdout
 
 
 def test_scores(folder):
@@ -173,7 +173,7 @@ def test_unseen_labels_count_as_errors_and_unseen_features_are_dropped(folder, t
     assert found["n_unseen_labels"] == 2
     assert found["accuracy"] == pytest.approx(accuracy * 100 / 102)
     outcome = run("evaluate", folder / "model.mm", tmp_path / "test")
-    assert "2 examples have labels that training has not seen" in outcome.stdout
+    assert "2 examples have labels that were not in the training data" in outcome.stdout
     assert len(run("predict", folder / "model.mm", tmp_path / "test").stdout.splitlines()) == 102
 
 
@@ -228,7 +228,7 @@ def test_ctrl_c_in_training_writes_the_certified_model(tmp_path):
         finally:
             process.kill()
     assert process.returncode == 0, stderr
-    assert "Interrupted: no weights have an objective below" in stdout
+    assert "Interrupted: the objective is" in stdout
     assert "warning: interrupted with a gap of" in stderr
     assert "Traceback" not in stderr
     result = mm.load(tmp_path / "m").result_
@@ -304,7 +304,7 @@ def test_unusable_options_are_refused_before_the_data_are_read(tmp_path, options
         ("nowhere/m", "cannot write to"),
         (".", "is a directory"),
         ("-", "cannot be written to standard output"),
-        ("data", "is the file that is read"),
+        ("data", "is also the input file"),
     ],
 )
 def test_unusable_targets_are_refused_before_training(tmp_path, monkeypatch, target, message):
@@ -400,7 +400,7 @@ def test_demo(tmp_path, monkeypatch):
     page = (tmp_path / "maxmargin-demo.html").read_text(encoding="utf8")
     assert "Why structure matters" in page
     assert not list(tmp_path.glob("*.png"))
-    for words in ("LinearSVC", "whole codes", "Converged: no weights", "maxmargin-demo.html"):
+    for words in ("LinearSVC", "whole codes", "Converged: the objective", "maxmargin-demo.html"):
         assert words in outcome.stdout
     assert outcome.stdout.count("maxmargin train") == 1
 

@@ -86,7 +86,7 @@ def test_training_says_what_it_did(folder, tmp_path):
     )  # fmt: skip
     text = " ".join(outcome.stdout.split())
     assert "ChainSVC on 6 sequences, 28 tokens, " in text and " 3 labels" in text
-    assert "Converged: no weights have an objective below" in text
+    assert "Converged: the objective is" in text
     assert "<svg" in (tmp_path / "m.svg").read_text()
     model = mm.load(tmp_path / "m")
     given = {"C": 0.1, "template": "chunking", "transitions": "bio", "start_stop": True}
@@ -240,7 +240,7 @@ def test_models_made_in_python(folder, tmp_path):
         ("a O\n\nb B-X\nc I-Y\n", ["--transitions", "bio"], "line 4: the true labels of sequence "
          "2 go from 'B-X' to 'I-Y' at token 2"),
         ("a O\nb B-X\n", ["--transitions", "bioes"], "line 2: the true labels of sequence 1 end "),
-        ("a O\nb NN\n", ["--transitions", "bio"], "line 2: the label 'NN' is no tag of BIO"),
+        ("a O\nb NN\n", ["--transitions", "bio"], "line 2: the label 'NN' is not a BIO tag"),
         ("a O\nb B\n", ["--template", "chunking"], "template needs 2 columns"),
         ("1 1:1\n2 2:1\n", [], "looks like svmlight without qid:"),
         ("1 qid:1 1:1\n0 qid:1 1:2\n", [], "line 2: the tag 0 is below 1"),
@@ -296,7 +296,7 @@ def test_other_mistakes(folder, tmp_path):
         assert "not a maxmargin model" in error_of(run(command, data, data))
     assert "--scores is not offered for chain" in error_of(run("predict", model, data, "--scores"))
     assert "cannot write to" in error_of(run("predict", model, data, "-o", tmp_path / "no/out"))
-    assert "is the file that is read" in error_of(run("predict", model, data, "-o", model))
+    assert "is also the input file" in error_of(run("predict", model, data, "-o", model))
     assert "one of .png" in error_of(run("evaluate", model, data, "--plot", tmp_path / "c.gif"))
     (tmp_path / "s").write_text("1 1:1\n2 2:1\n")
     passed("train", "multiclass", tmp_path / "s", "-qo", tmp_path / "multi")

@@ -61,7 +61,7 @@ def test_the_table_is_aligned_and_the_dict_is_json():
     blocks = str(explanation).split("\n\n")
     assert [block.splitlines()[0] for block in blocks] == ["B-NP", "I-NP", "O", "transitions"]
     columns = {line.index("-") for line in blocks[0].splitlines()[2:3]}
-    assert columns == {blocks[0].splitlines()[1].index("speaks against") + 1}
+    assert columns == {blocks[0].splitlines()[1].index("negative weights") + 1}
     read = json.loads(json.dumps(explanation.to_dict()))
     assert read["labels"][0]["positive"][0] == ["bias", 2.0]
     assert read["transitions"]["title"] == "transitions"

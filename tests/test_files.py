@@ -251,7 +251,7 @@ def test_mistakes_are_named(tmp_path):
         mm.Files("data.txt")
     with pytest.raises(mm.DataError, match="format is one of"):
         mm.Files("data.txt", "csv")
-    with pytest.raises(mm.DataError, match="nothing beside them"):
+    with pytest.raises(mm.DataError, match="do not pass y or sample_weight"):
         mm.MulticlassSVC().fit(mm.Files(good), [1, 2])
     with pytest.raises(mm.DataError, match="hold no sequences"):
         mm.ChainSVC().fit(mm.Files(good, cache=tmp_path))

@@ -63,7 +63,7 @@ def test_words_and_numbers():
     text = text_of(html)
     for words in (
         "A subject.", "Converged after 0.6 s in the solver (one-slack)", "More words.",
-        "189 of 200 tokens get the right label: 94.50 %", "B-NP for I-NP (5)",
+        "189 of 200 tokens get the right label: 94.50 %", "B-NP as I-NP (5)",
         "Example 7: slack 2.5, line 12, 1 of 2 labels differ", "oracle", "66.7 %", "w=&lt;dog&gt;",
     ):  # fmt: skip
         assert words in text, words

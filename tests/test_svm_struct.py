@@ -446,7 +446,7 @@ def test_wrong_usage_ends_with_code_2_and_no_file(folder, command, reason):
     ("command", "reason"),
     [
         ("svm_hmm_learn -c 5 nowhere", "nowhere: cannot be read"),
-        ("svm_hmm_learn -c 5 tags.dat tags.dat", "is the file that is read"),
+        ("svm_hmm_learn -c 5 tags.dat tags.dat", "is also the input file"),
         ("svm_hmm_learn -c 5 tags.dat no/where", "cannot write"),
         ("svm_hmm_learn -c 5 hmm out", "hmm, line 1"),
         ("svm_multiclass_learn -c 5 empty.dat", "no examples"),
@@ -455,7 +455,7 @@ def test_wrong_usage_ends_with_code_2_and_no_file(folder, command, reason):
         ("svm_multiclass_learn -c 5 large.dat", "number the classes"),
         ("svm_hmm_classify tags.dat mc out", "is a model of SVM-multiclass"),
         ("svm_multiclass_classify classes.dat hmm out", "is a model of SVM-HMM"),
-        ("svm_hmm_classify tags.dat hmm hmm", "is the file that is read"),
+        ("svm_hmm_classify tags.dat hmm hmm", "is also the input file"),
     ],
 )
 def test_wrong_files_end_with_code_1_and_no_traceback(folder, command, reason):

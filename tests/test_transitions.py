@@ -55,7 +55,7 @@ def test_tags_without_a_type():
 @pytest.mark.parametrize("label", ["X", "BX", "E-X", "o", 3], ids=str)
 def test_labels_outside_a_scheme_are_refused(label):
     classes = np.array(["B-X", label], object)
-    with pytest.raises(DataError, match="is no tag of BIO"):
+    with pytest.raises(DataError, match="is not a BIO tag"):
         allowed_transitions("bio", classes)
 
 
@@ -93,9 +93,9 @@ def test_arrays():
 @pytest.mark.parametrize(
     ("transitions", "message"),
     [
-        ("iob", "transitions is 'bio'"),
-        (7, "transitions is 'bio'"),
-        ([("a", "b", "c")], "transitions is 'bio'"),
+        ("iob", "transitions must be 'bio'"),
+        (7, "transitions must be 'bio'"),
+        ([("a", "b", "c")], "transitions must be 'bio'"),
         (np.ones((3, 3), bool), "shape"),
     ],
     ids=["name", "number", "triples", "shape"],

@@ -18,10 +18,10 @@ __all__ = [
     "write_conll",
 ]
 
-#: Rows of the keys of a telephone.
+#: Rows of keys on a telephone.
 _KEYS = ("123", "456", "789", " 0")
 
-#: Scikit-learn's first digits are for training codes, the others for test codes.
+#: The first images of scikit-learn's digits are for training codes, the others for test codes.
 _TRAINING_IMAGES = 1000
 
 
@@ -37,7 +37,7 @@ def _neighbours() -> dict[int, tuple[int, ...]]:
     }
 
 
-#: The keys above, below, left and right of each key of a telephone.
+#: The keys above, below, left and right of each key on a telephone.
 KEYPAD: dict[int, tuple[int, ...]] = _neighbours()
 
 
@@ -68,25 +68,25 @@ def load_digits_split() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 def make_codes(
     n_train: int = 300, n_test: int = 500, length: int = 8, seed: int = 0
 ) -> tuple[list[np.ndarray], list[np.ndarray], list[list[int]], list[list[int]]]:
-    """Codes of handwritten digits, traced on the keypad of a telephone.
+    """Codes of handwritten digits, in which each digit is next to the one before on a keypad.
 
-    A finger goes from each key to one above, below, left or right of it (see ``KEYPAD``), so 2 is
-    followed by 1, 3 or 5. Each digit is an image of 8 x 8 pixels drawn from scikit-learn's 1797
-    handwritten digits. Training codes use the first 1000 images and test codes the other 797; an
-    image may be in several codes.
+    Each digit is above, below, left or right of the one before on the keypad of a telephone (see
+    ``KEYPAD``), so 2 is followed by 1, 3 or 5. Each digit is an image of 8 x 8 pixels from
+    scikit-learn's 1797 handwritten digits. Training codes use the first 1000 images and test codes
+    the other 797; an image may occur in several codes.
 
     Parameters
     ----------
     n_train, n_test : int
         Number of codes.
     length : int
-        Digits of a code.
+        Number of digits per code.
     seed : int
 
     Returns
     -------
     X_train, X_test : lists of float64 arrays (length, 64)
-        Pixels of each digit, from 0 (paper) to 1 (ink).
+        Pixels of each digit, from 0 (white) to 1 (black).
     Y_train, Y_test : lists of lists of int
         The digits.
 
@@ -112,7 +112,7 @@ def make_codes(
 def _draw_codes(
     images: np.ndarray, digits: np.ndarray, n: int, length: int, random: np.random.Generator
 ) -> tuple[list[np.ndarray], list[list[int]]]:
-    """Codes whose digits look like some of these images."""
+    """n random codes, with an image of each digit."""
     of_digit = [np.flatnonzero(digits == digit) for digit in range(10)]
     X, Y = [], []
     for _ in range(n):
@@ -134,7 +134,7 @@ def make_multiclass(
     n, d, k : int
         Numbers of examples, features and classes; n >= k, and every class occurs.
     noise : float
-        Part of the labels that are drawn at random instead.
+        Fraction of the labels that are drawn at random instead.
     seed : int
 
     Returns

@@ -22,10 +22,10 @@ class DataError(MaxMarginError, ValueError):
     line : int, optional
         The line of the file, counted from 1.
     sequence, token : int, optional
-        The sequence and the token in it that the message names, counted from 0; -1 is the last
-        token.
+        Numbers of the sequence and of its token that the message names, counted from 0; -1 is the
+        last token.
     label : optional
-        The label that is wrong wherever it occurs.
+        A label that is wrong wherever it occurs.
 
     Examples
     --------
@@ -47,14 +47,14 @@ class DataError(MaxMarginError, ValueError):
         place = [] if path is None else [path]
         if line is not None:
             place.append(f"line {line}")
-        # The full text is the only argument: unpickling calls DataError(text) and then restores
-        # the attributes, so the place is not written twice.
+        # The full text is the only argument, because unpickling calls DataError(text) and then
+        # restores the attributes; otherwise the place would appear twice.
         super().__init__(f"{', '.join(place)}: {message}" if place else message)
         self.path = path
         self.line = line
 
     def counted_from_one(self) -> str:
-        """The message with its sequence and token numbered as in a file, from 1 on."""
+        """The message with sequence and token counted from 1, as in a file."""
         message = self.message
         for what, number in (("sequence", self.sequence), ("token", self.token)):
             if number is not None:
@@ -63,7 +63,7 @@ class DataError(MaxMarginError, ValueError):
 
 
 class ModelFileError(MaxMarginError):
-    """A model cannot be written to a file, or a file is not an intact maxmargin model."""
+    """A model cannot be written to a file, or a file is not a valid maxmargin model."""
 
 
 class CheckpointError(MaxMarginError):
@@ -71,4 +71,4 @@ class CheckpointError(MaxMarginError):
 
 
 class ProblemError(MaxMarginError, ValueError):
-    """A problem object written by the user misbehaves."""
+    """A problem object written by the user has an error."""

@@ -1,4 +1,4 @@
-"""The mathematics, written once: objective, dual, gap, and the conversions of C and tol.
+"""Definitions: objective, dual, gap, and the conversions of C and tol.
 
 Notation (the same names are identifiers everywhere in the code)::
 
@@ -13,10 +13,11 @@ Notation (the same names are identifiers everywhere in the code)::
     gap        = P(w) - D(alpha) >= 0                         the optimum lies between D and P
 
 A *cut* of the 1-slack formulation is ``(g, l)`` with ``g = sum_i weight_i plane_i`` and
-``l = sum_i weight_i loss_i``; its duals ``beta`` lie in the simplex (the truth is a cut as well:
-``g = 0, l = 0``), ``w = C sum_t beta_t g_t`` and ``D = C sum_t beta_t l_t - 1/2 |w|^2``.
+``l = sum_i weight_i loss_i``. The true outputs give the cut ``g = 0, l = 0``. The dual variables
+``beta`` of the cuts lie in the simplex, ``w = C sum_t beta_t g_t`` and
+``D = C sum_t beta_t l_t - 1/2 |w|^2``.
 
-``C`` multiplies the SUM of the losses, as in scikit-learn. ``tol`` is in units of loss: training
+``C`` multiplies the sum of the losses, as in scikit-learn. ``tol`` is in units of loss: training
 stops when ``gap <= tol * C * n``, where n is the sum of the weights.
 """
 
@@ -43,7 +44,7 @@ def gap_target(tol: float, C: float, n: float) -> float:
 
 
 def from_svm_struct(c: float, e: float, n: int, loss_scale: float = 1.0) -> tuple[float, float]:
-    """Our ``(C, tol)`` for SVM-struct's ``-c`` and ``-e``.
+    """``(C, tol)`` for the options ``-c`` and ``-e`` of SVM-struct.
 
     SVM-struct minimises 1/2 |w|^2 + c/n sum_i H_i, and its multi-class and parsing programs count
     an error as 100 (``loss_scale=100``).
@@ -52,12 +53,12 @@ def from_svm_struct(c: float, e: float, n: int, loss_scale: float = 1.0) -> tupl
 
 
 def from_lambda(lam: float, n: int) -> float:
-    """Our C for the ``lambda`` of Frank-Wolfe and subgradient papers: lam/2 |w|^2 + 1/n sum H_i."""
+    """C for the objective lam/2 |w|^2 + 1/n sum_i H_i of Frank-Wolfe and subgradient papers."""
     return 1.0 / (lam * n)
 
 
 def check_positive(name: str, value: float) -> float:
-    """A finite positive float, or a DataError that names the parameter."""
+    """The value as a float; a DataError that names the parameter unless it is finite and > 0."""
     number = float(value) if _is_number(value) else np.nan
     if not (np.isfinite(number) and number > 0):
         raise DataError(f"{name} must be a finite number > 0, got {value!r}")

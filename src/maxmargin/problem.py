@@ -1,14 +1,14 @@
-"""The contract of a problem: what the solvers ask of a structure.
+"""The interface of a problem: what solvers need to know about a structure.
 
-There are two ways to bring a structure of your own.
+There are two ways to define a structure.
 
 ``Problem``
-    Three plain Python methods: ``features``, ``loss``, ``decode``. Labels are any objects.
+    Three plain Python methods: ``features``, ``loss``, ``decode``. Outputs are any objects.
 ``CompiledProblem``
-    The same three as kernels over arrays (numba functions, or plain Python ones), for full speed.
+    The same three as functions over arrays (compiled by numba, or plain Python), for full speed.
     The built-in problems are written this way.
 
-The inner loops are the same source for both (``loops.py``).
+Both use the same passes over the examples (``engine/passes.py``).
 """
 
 from __future__ import annotations
@@ -25,33 +25,35 @@ MODES = {"margin": MARGIN, "slack": SLACK}
 
 @dataclass(frozen=True)
 class Functions:
-    """The three functions of a problem, over label slices.
+    """The functions of a problem; outputs are slices of a flat label array.
 
     Attributes
     ----------
     decode : ``decode(data, w, i, mode, y, work)``
-        Writes the best output of example i into the label slice ``y``: of ``<w, phi_i(y)>`` when
-        mode is PREDICT, of ``loss_i(y) - <w, psi_i(y)>`` (MARGIN) or
-        ``loss_i(y) * (1 - <w, psi_i(y)>)`` (SLACK). It returns nothing: the value and the plane
-        are recomputed from delta and loss, so an oracle cannot contradict its own features.
-        ``work`` is a float64 array for its own use, of ``Pack.work`` entries or as many as the
-        problem's ``work`` says: to allocate memory in every call would cost more than a small
-        oracle.
+        Writes the best output of example i into the label slice ``y``. It maximises
+        ``<w, phi_i(y)>`` if mode is PREDICT, ``loss_i(y) - <w, psi_i(y)>`` if it is MARGIN, and
+        ``loss_i(y) * (1 - <w, psi_i(y)>)`` if it is SLACK. It returns nothing: value and plane are
+        computed from ``delta`` and ``loss``, so that an oracle cannot contradict its features.
+        ``work`` is scratch memory, a float64 array with as many entries as the problem's ``work``
+        returns (by default ``Pack.work``), because allocating memory in every call would cost
+        more than a small oracle.
     loss : ``loss(data, i, y) -> float``
     delta : ``delta(data, i, y, z, idx, val) -> int``
-        Writes the non-zeros of ``phi_i(y) - phi_i(z)`` and returns how many; an index may repeat.
+        Writes the non-zeros of ``phi_i(y) - phi_i(z)`` and returns their number; an index may
+        occur more than once.
     score, margin : ``score(data, w, i, work)``, ``margin(data, i, y, z, work) -> float``, optional
-        Where it is faster than to write features and multiply: ``score`` leaves the scores of
-        example i in ``work``, as ``decode`` does on its way, and ``margin`` is
-        ``<w, phi_i(y) - phi_i(z)>`` from what either of them left there.
+        A faster way to compute ``<w, phi_i(y) - phi_i(z)>`` than with ``delta``. ``score`` writes
+        the scores of example i to ``work``, as ``decode`` must do too, and ``margin`` computes
+        the product from them.
     m_best : ``m_best(data, w, i, mode, diversity, m, Y, value, work) -> int``, optional
-        Writes up to m different outputs of example i into Y, whose slot r begins at r times the
-        length of an output, and ``<w, phi_i(y)>`` of each into ``value``; returns how many there
-        are. The first is that of ``decode``. With ``diversity`` 0 they are the m best of the mode's
-        value; otherwise each is the best new one of that value plus ``diversity`` times the number
-        of labels in which it differs from each one before it (where outputs have no labels to be
-        compared one by one, minus what they share with it). ``work`` has as many entries as the
-        problem's ``m_best_work`` says. Only the first must be exact when training.
+        Writes up to m different outputs of example i to Y, where output r begins at r times the
+        length of an output, and ``<w, phi_i(y)>`` of each to ``value``; returns their number. The
+        first output is that of ``decode``. If ``diversity`` is 0, they are the m outputs with the
+        highest value in this mode. Otherwise each next output maximises this value plus
+        ``diversity`` times the number of labels in which it differs from each earlier output (for
+        outputs without comparable labels: minus ``diversity`` times the number of parts it shares
+        with them). ``work`` has as many entries as the problem's ``m_best_work`` returns. In
+        training only the first output must be exact.
     """
 
     decode: Callable[..., None]
@@ -63,23 +65,24 @@ class Functions:
 
 
 class Pack(NamedTuple):
-    """Examples in the form that the loops read: numba sees it as a struct of arrays.
+    """Examples as arrays, in the form that compiled passes read.
 
     Attributes
     ----------
-    data : a NamedTuple of read-only arrays (anything at all for a Python problem)
+    data : NamedTuple of read-only arrays
+        What the functions of the problem need; any object for a plain Python problem.
     offsets : int64 array (n + 1,)
-        The labels of example i are ``labels[offsets[i]:offsets[i + 1]]`` of any flat label array.
+        The labels of example i are ``labels[offsets[i]:offsets[i + 1]]`` of a flat label array.
     truth : label array (offsets[n],)
-        The true outputs; unset labels when the examples are there for prediction only.
+        The true outputs; not set if the examples are for prediction only.
     dim : int
         Length of w.
     width : int
-        The most non-zeros that ``delta`` writes.
+        Maximum number of non-zeros that ``delta`` writes.
     weight : float64 array (n,)
         The weight of each example in the objective.
     work : int
-        How many floats ``decode`` needs as its working memory.
+        Size of the scratch memory of ``decode``, in floats.
     """
 
     data: Any
@@ -97,29 +100,29 @@ class Pack(NamedTuple):
 
 
 class CompiledProblem:
-    """A structure given by kernels over packed arrays.
+    """A structure defined by functions over packed arrays.
 
-    Subclasses set ``kernels`` and write ``pack`` and ``unpack``.
+    Subclasses set ``functions`` and define ``pack`` and ``unpack``.
     """
 
     functions: Functions
 
-    #: How many outputs the one-slack solver keeps for each example by default: 0 where looking
-    #: them up costs as much as the oracle itself.
+    #: Default number of outputs per example that the one-slack solver caches; 0 if looking them
+    #: up costs as much as the oracle.
     cache: int = 0
 
-    #: The most outputs an example can have, where that is a small number.
+    #: Maximum number of outputs of an example, if it is small.
     n_outputs: int | None = None
 
     def encode_classes(self, n_classes: int) -> np.ndarray:
-        """The labels that stand for classes 0, 1, ... in ``pack``, where an example has one."""
+        """The labels of classes 0, 1, ... in ``pack``, if an example has a single label."""
         return np.arange(n_classes)
 
     def check_truth(self, X: Any, codes: np.ndarray, classes: np.ndarray) -> None:
-        """Refuse true outputs that the problem cannot predict; ``codes`` are numbers of classes."""
+        """Raise a DataError if the problem cannot predict the true class numbers ``codes``."""
 
     def pack(self, X: Any, Y: Any | None = None, sample_weight: np.ndarray | None = None) -> Pack:
-        """Arrays for the loops; without ``Y`` the examples can only be predicted."""
+        """The examples as arrays; without ``Y`` they can only be used for prediction."""
         raise NotImplementedError
 
     def functions_for(self, mode: int) -> Functions:
@@ -127,56 +130,56 @@ class CompiledProblem:
         return self.functions
 
     def work(self, pack: Pack, mode: int) -> int:
-        """How many floats ``decode`` needs; a mode without an oracle is refused here."""
+        """Scratch memory of ``decode`` in floats; raise an error if a mode is not supported."""
         return pack.work
 
     def m_best_work(self, pack: Pack, mode: int, m: int) -> int:
-        """How many floats the kernel ``m_best`` needs."""
+        """Scratch memory of the function ``m_best``, in floats."""
         return self.work(pack, mode)
 
     def first_scores(self, pack: Pack, w: np.ndarray, labels: np.ndarray) -> np.ndarray:
-        """``<w, phi_i(y)>`` of the best labels, if there is no ``m_best``; 0 where nobody knows."""
+        """``<w, phi_i(y)>`` of the best outputs (n,), if there is no ``m_best``; 0 if unknown."""
         return np.zeros(pack.n)
 
     def truth_features(self, pack: Pack) -> np.ndarray:
-        """sum_i weight_i phi_i(y_i), a dense vector: one way of combining diverse cuts needs it."""
+        """sum_i weight_i phi_i(y_i), a dense array (dim,), for combining diverse cuts."""
         raise NotImplementedError(f"{type(self).__name__} has no truth_features(pack)")
 
     def operations(self, pack: Pack) -> float | None:
-        """About how many operations a pass of the oracle takes; None where that is unknown."""
+        """Approximate number of operations of an oracle pass over all examples; None if unknown."""
         return None
 
     def effort(self, pack: Pack) -> np.ndarray:
-        """About how much work each example is (n,), in any unit: threads share it evenly."""
+        """Approximate work per example (n,), in any unit; threads share it evenly."""
         return np.diff(pack.offsets).astype(np.float64) + 1.0
 
     def label_bounds(self, pack: Pack) -> tuple[int, int]:
         """The lowest and the highest label that an output can have.
 
-        Labels of a checkpoint outside of it are refused, before kernels take them for indices. By
-        default those of the true outputs: say more where others can be decoded.
+        Labels from a checkpoint are checked against them before they are used as indices. The
+        default is the range of the true labels; override it if other labels can be decoded.
         """
         if len(pack.truth) == 0:
             return 0, 0
         return int(pack.truth.min()), int(pack.truth.max())
 
     def valid_labels(self, pack: Pack, labels: np.ndarray) -> np.ndarray:
-        """Which entries of a flat label array the kernels can take (bool, as long as it)."""
+        """Bool array: which entries of a flat label array are valid labels."""
         if labels.dtype == object:
             return np.ones(len(labels), bool)
         low, high = self.label_bounds(pack)
         return (labels >= low) & (labels <= high)
 
     def unpack(self, pack: Pack, labels: np.ndarray) -> Sequence[Any] | np.ndarray:
-        """The outputs, as users know them, of a flat label array."""
+        """The outputs in the form that users know, from a flat label array."""
         raise NotImplementedError
 
 
 class Problem:
-    """A structure in plain Python: write three methods and train with any solver.
+    """A structure in plain Python: define three methods and train with any solver.
 
-    ``n_features`` is the length of w. It is found from ``features`` when that returns dense
-    vectors; with sparse ones set it, as a class attribute or in ``__init__``.
+    ``n_features`` is the length of w. It is inferred if ``features`` returns dense vectors; for
+    sparse vectors set it, as a class attribute or in ``__init__``.
 
     Examples
     --------
@@ -203,21 +206,21 @@ class Problem:
         raise NotImplementedError("a Problem needs features(self, x, y)")
 
     def loss(self, y_true: Any, y: Any) -> float:
-        """How wrong ``y`` is: 0 at ``y_true``, never negative."""
+        """The loss of predicting ``y``: >= 0, and 0 if ``y`` is ``y_true``."""
         raise NotImplementedError("a Problem needs loss(self, y_true, y)")
 
     def decode(self, x: Any, w: np.ndarray, y_true: Any = None, rescaling: str = "margin") -> Any:
-        """The best output of x, augmented by the loss when ``y_true`` is given.
+        """The output with the highest score, or the loss-augmented one if ``y_true`` is given.
 
-        Maximise ``<w, phi(x, y)>``; with ``y_true`` and ``rescaling="margin"`` maximise
-        ``loss(y_true, y) + <w, phi(x, y)>``; with "slack" maximise
-        ``loss(y_true, y) * (1 - <w, phi(x, y_true) - phi(x, y)>)``, or raise
-        ``NotImplementedError`` when the structure has no oracle for it.
+        Maximise ``<w, phi(x, y)>`` if ``y_true`` is None. Otherwise maximise
+        ``loss(y_true, y) + <w, phi(x, y)>`` if ``rescaling`` is "margin", and
+        ``loss(y_true, y) * (1 - <w, phi(x, y_true) - phi(x, y)>)`` if it is "slack", or raise
+        ``NotImplementedError`` if the structure has no oracle for this rescaling.
         """
         raise NotImplementedError("a Problem needs decode(self, x, w, y_true=None, rescaling=...)")
 
     #: Optional: ``decode_m_best(self, x, w, m, diversity=0.0, y_true=None, rescaling="margin")``
-    #: returns a list of up to m different outputs, best first, the first being that of ``decode``.
-    #: Each next one maximises the same value plus ``diversity`` times its differences from those
-    #: before it. Without this method ``m_best.py`` finds some through ``decode``, approximately.
+    #: returns a list of up to m different outputs, best first; the first is that of ``decode``.
+    #: Each next output maximises the same value plus ``diversity`` times its differences from the
+    #: outputs before it. Without this method they are found approximately, with ``decode``.
     decode_m_best: Callable[..., Sequence[Any]] | None = None

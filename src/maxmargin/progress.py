@@ -21,27 +21,27 @@ if TYPE_CHECKING:
     from .result import Record, Stop
     from .solvers.task import Task
 
-#: Redraws a second of the live display.
+#: Redraws of the live display per second.
 REDRAWS = 4
 
-#: Seconds to the first plain line; each later interval is twice as long, up to the second number.
+#: Seconds until the first plain line; the interval then doubles, up to the second number.
 FIRST_LINE, LONGEST_INTERVAL = 2.0, 600.0
 
-#: Iterations to see before the remaining time is estimated, over at least so many seconds.
+#: Estimate the remaining time from at least this many iterations and this many seconds.
 EVIDENCE, EVIDENCE_TIME = 8, 0.5
 
-#: An estimate of more than so many times the elapsed time is no estimate.
+#: Ignore estimates that exceed the elapsed time by more than this factor.
 FARTHEST = 20.0
 
 
 class ProgressBar:
-    """A context manager, and a callback of the training loop, that tells how far training is.
+    """Shows how far training has come: a context manager, and a callback of the training loop.
 
     Parameters
     ----------
     task : Task
     stop : Stop
-        The limits: they bound the estimate of the remaining time.
+        The limits, which bound the estimate of the remaining time.
     """
 
     def __init__(self, task: Task, stop: Stop):
@@ -54,7 +54,7 @@ class ProgressBar:
         self.next_line = self.start + self.interval
 
     def __enter__(self) -> Self:
-        # rich counts a file as a terminal when colours are forced; redrawing needs a real one.
+        # rich treats a file as a terminal if colours are forced; redrawing needs a real terminal.
         if sys.stderr.isatty() and not self.console.is_dumb_terminal:
             self.live = Live(
                 console=self.console,
@@ -65,7 +65,7 @@ class ProgressBar:
         return self
 
     def __call__(self, record: Record, state: Any) -> None:
-        """Take note of an iteration. The live display draws itself, at its own pace."""
+        """Record an iteration; a live display redraws itself, plain lines are printed here."""
         self.forecast.add(record)
         if self.live is None and time.monotonic() >= self.next_line:
             self._print_line()
@@ -120,7 +120,7 @@ class ProgressBar:
 
 
 class Forecast:
-    """How long training will still take, judged from the gaps so far.
+    """Estimate of the remaining training time, from the gaps so far.
 
     The gap of most solvers falls roughly geometrically, so log(gap) is extrapolated as a straight
     line through the recent iterations.
@@ -132,11 +132,11 @@ class Forecast:
         self.records: list[Record] = []
 
     def add(self, record: Record) -> None:
-        """Take note of an iteration."""
+        """Record an iteration."""
         self.records.append(record)
 
     def fraction(self) -> float:
-        """The part of the way from the first gap to the target, on a logarithmic scale."""
+        """Progress from the first gap to the target, between 0 and 1, on a logarithmic scale."""
         first, last = self.records[0].gap, self.records[-1].gap
         if last <= self.target:
             return 1.0
@@ -145,20 +145,20 @@ class Forecast:
         return max(0.0, math.log(first / last) / math.log(first / self.target))
 
     def time_left(self) -> str:
-        """The remaining time in words."""
+        """The remaining time as text."""
         expected, limit = self.seconds(), self.limit()
         if expected < limit:
             return f"about {duration(expected)}"
         return "unknown time" if math.isinf(limit) else f"at most {duration(limit)}"
 
     def limit(self) -> float:
-        """Seconds until max_time, infinity without one."""
+        """Seconds until max_time; infinity without a limit."""
         if self.stop.max_time is None:
             return math.inf
         return max(0.0, self.stop.max_time - self.records[-1].time)
 
     def seconds(self) -> float:
-        """The extrapolated seconds to the target, infinity while there is no evidence for any."""
+        """Estimated seconds until the target; infinity while there is too little evidence."""
         now = self.records[-1].time
         recent = [r for r in self._tail() if r.time >= now / 2 and 0 < r.gap < math.inf]
         if len(recent) < EVIDENCE or recent[-1].time - recent[0].time < EVIDENCE_TIME:
@@ -171,12 +171,12 @@ class Forecast:
         return expected if expected <= FARTHEST * now else math.inf
 
     def _tail(self) -> list[Record]:
-        """At most some thousand of the last iterations: drawing must stay cheap."""
+        """The last thousand iterations at most, to keep drawing cheap."""
         return self.records[-1000:]
 
 
 def duration(seconds: float) -> str:
-    """Seconds as a person writes them: ``0.4 s``, ``12 s``, ``3:25 min``, ``2:05 h``."""
+    """Seconds in a readable form: ``0.4 s``, ``12 s``, ``3:25 min``, ``2:05 h``."""
     if seconds < 9.95:
         return f"{seconds:.1f} s"
     if seconds < 59.5:

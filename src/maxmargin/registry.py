@@ -1,7 +1,7 @@
-"""Which structures exist: the folders of ``structures/``, and the plug-ins of other packages.
+"""The known structures: the folders of ``structures/`` and the plug-ins of other packages.
 
 Names are listed without importing anything. A plug-in that cannot be imported is reported and
-skipped, so that it never breaks what does not need it.
+skipped, so that the other structures still work.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ GROUP = "maxmargin.structures"
 
 @cache
 def _found() -> dict[str, str | EntryPoint]:
-    """By name: the package of a built-in structure, or the entry point of another one."""
-    from importlib.metadata import entry_points  # which takes a while to import
+    """By name: the package of a built-in structure, or the entry point of a plug-in."""
+    from importlib.metadata import entry_points  # slow to import
 
     folder = Path(__file__).with_name("structures")
     names = sorted(path.parent.name for path in folder.glob("*/__init__.py"))
@@ -45,12 +45,12 @@ def get_structure(name: str) -> Structure:
     Raises
     ------
     MaxMarginError
-        If there is none of this name, or its plug-in cannot be imported.
+        If there is no structure with this name, or its plug-in cannot be imported.
     """
     where = _found().get(name)
     if where is None:
         known = ", ".join(structure_names())
-        raise MaxMarginError(f"there is no structure {name!r}: known are {known}")
+        raise MaxMarginError(f"there is no structure {name!r}: use one of {known}")
     try:
         found = import_module(where).STRUCTURE if isinstance(where, str) else where.load()
     except Exception as error:
@@ -77,7 +77,7 @@ def structure_of(estimator: str) -> Structure:
     Raises
     ------
     ModelFileError
-        If there is none.
+        If there is no such structure.
     """
     structures = all_structures()
     for structure in structures:
@@ -85,8 +85,8 @@ def structure_of(estimator: str) -> Structure:
             return structure
     known = ", ".join(s.estimator_name for s in structures)
     raise ModelFileError(
-        f"holds a {estimator!r}, which this maxmargin does not know: it loads only {known}; "
-        "install the package that defines it"
+        f"contains a {estimator!r}, which is not among the known estimators ({known}): install "
+        "the package that defines it"
     )
 
 
@@ -97,17 +97,18 @@ def load(path: Any, problem: Any = None) -> Any:
     ----------
     path : str or path
     problem : Problem or CompiledProblem, optional
-        For a StructuredSVC, whose file does not hold its problem: an object of the same class.
+        Needed for a StructuredSVC, because a file does not contain the problem: an object of the
+        same class.
 
     Returns
     -------
     estimator
-        Its predictions are those of the stored one, bit for bit.
+        Its predictions are bit for bit those of the saved estimator.
 
     Raises
     ------
     ModelFileError
-        If the file is not an intact model, or ``problem`` is not the one it needs.
+        If the file is not a valid model, or ``problem`` is of another class.
     """
     from .saving import models
 
@@ -115,7 +116,7 @@ def load(path: Any, problem: Any = None) -> Any:
 
 
 def summary(path: Any) -> dict[str, Any]:
-    """What a model file says about itself; see ``saving.models.summary``."""
+    """The description of a model file; see ``saving.models.summary``."""
     from .saving import models
 
     return models.summary(path, structure_of)

@@ -1,4 +1,4 @@
-"""What training returns: the weights, their certificate, and how they were reached."""
+"""``Result``: what training returns, the weights with their certificate and history."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .errors import MaxMarginError
 
 
 class Status(Enum):
-    """Why training ended; the value is the message for a person."""
+    """Why training ended; the value is the message shown to users."""
 
     CONVERGED = "converged: the duality gap is within tol"
     MAX_ITER = "stopped at max_iter before the duality gap was within tol: raise max_iter or tol"
@@ -22,15 +22,16 @@ class Status(Enum):
     INTERRUPTED = "interrupted before the duality gap was within tol"
     CALLBACK = "stopped by a callback before the duality gap was within tol"
     OWN_RULE = "stopped by the solver's own rule before the duality gap was within tol"
-    UNCERTIFIED = "ended by the rule of sampled cuts, which prove nothing: see result.audit()"
-    IMPORTED = "not trained here: the weights come from another program's file"
+    UNCERTIFIED = "ended by the rule of sampled cuts, which give no bound: see result.audit()"
+    IMPORTED = "not trained by maxmargin: the weights were read from another program's file"
     STALLED = "stopped at the precision of floating point before the gap was within tol: raise tol"
 
 
 class Record(NamedTuple):
     """One iteration: the best certified values known after it.
 
-    ``time`` is the solver's own, without packing, compiling, callbacks and drawing.
+    ``time`` is in seconds and counts the solver only, without packing, compiling, callbacks and
+    drawing. ``n_oracle`` counts oracle calls, ``planes`` the planes that the solver holds.
     """
 
     iteration: int
@@ -43,7 +44,7 @@ class Record(NamedTuple):
 
 
 class WorkerReport(NamedTuple):
-    """A worker of a distributed run: its place, its examples and the seconds it was at work."""
+    """A worker of a distributed run: host, process, number of examples, seconds of work."""
 
     worker: int
     host: str
@@ -54,7 +55,7 @@ class WorkerReport(NamedTuple):
 
 
 class Stop(NamedTuple):
-    """When to stop, beside the certified rule ``gap <= tol * C * n``."""
+    """When to stop: ``gap <= tol * C * n``, or a limit on iterations or on time (seconds)."""
 
     tol: float = 1e-2
     max_iter: int = 10_000
@@ -80,7 +81,7 @@ class Result:
     Attributes
     ----------
     w : array (dim,)
-        The weights: the best point seen, with its certificate below.
+        The weights with the lowest objective found.
     primal, dual, gap : float
         P(w), the best dual value D, and P(w) - D: the optimum lies between D and P(w).
     status : Status
@@ -90,14 +91,18 @@ class Result:
         Seconds in the solver; packing the data; compiling or loading compiled code.
     history : list of Record
     shares : dict
-        Seconds by kind of work: oracle, planes, cache, qp.
-    state : the solver's state in the end, where a later run wants to begin from it; else None
+        Seconds per kind of work: oracle, planes, cache, qp.
+    state : WarmStart or None
+        The final state of the solver, if ``train`` was called with ``keep=True``.
     workers : list of WorkerReport
-        Of a distributed run: how busy each worker was, and how often it was replaced.
+        For a distributed run: how busy each worker was, and how often it was replaced.
     solver : str
-        Its name; empty where it is not known.
+        Name of the solver; empty if unknown.
     target : float or None
-        The gap at which training may stop, tol * C * n; None where it is not known.
+        The gap at which training may stop, tol * C * n; None if unknown.
+    bounds : str
+        The set of models whose optimum ``dual`` bounds from below, such as "among models with
+        these 20 basis functions"; empty for all models.
     """
 
     w: np.ndarray
@@ -116,6 +121,7 @@ class Result:
     workers: list[WorkerReport] = field(default_factory=list)
     solver: str = ""
     target: float | None = None
+    bounds: str = ""
 
     @property
     def converged(self) -> bool:
@@ -124,26 +130,28 @@ class Result:
 
     @property
     def as_asked(self) -> bool:
-        """Whether training ended by the rule of its solver, not by a limit."""
+        """Whether training ended by the stopping rule of its solver, not by a limit."""
         return self.status in (Status.CONVERGED, Status.UNCERTIFIED)
 
     def audit(self) -> Any:
-        """P(w) and a feasible dual value of the problem that was asked for: ``.primal .dual .gap``.
+        """P(w) and the value of a feasible dual point: ``.primal``, ``.dual`` and ``.gap``.
 
-        Of a kernel that means its whole space, whatever subspace or sample was trained on, and is
-        computed now, from the training data: after ``mm.load`` these are no longer there.
+        With a kernel they are those of its whole space, even if training used basis functions or
+        sampled cuts. They are computed from the training data in this call, so a loaded model
+        cannot be audited.
         """
         if not np.isfinite(self.gap):
             raise MaxMarginError(
-                "there is nothing to audit: this result was loaded or imported, and the data are "
-                "not at hand; audit the result of fit"
+                "this result was loaded or imported, without the training data that an audit "
+                "needs: call audit() on the result of fit"
             )
         return Audit(self.primal, self.dual)
 
     def plot(self, path: str | Path | None = None) -> Any:
-        """Draw primal, dual and gap over time and oracle calls; see ``report.convergence``.
+        """Plot primal, dual and gap over time and oracle calls; see ``report.convergence``.
 
-        With a ``path`` that ends in .html an interactive report is written there as well.
+        The figure is also written to ``path``; a path that ends in .html gets an interactive
+        report instead.
         """
         from .report.convergence import plot_result
 

@@ -1,4 +1,4 @@
-"""``train``: from a problem and its examples to a certified result. The estimators call it too."""
+"""``train``: from a problem and examples to a certified result. The estimators call it."""
 
 from __future__ import annotations
 
@@ -55,40 +55,46 @@ def train(
     X, Y : sequences
         Inputs and true outputs; or ``mm.Files`` alone.
     C : float
-        Weight of the sum of losses against the regulariser.
+        Weight of the sum of the losses relative to the regularizer.
     solver : str or solver object
         "auto", "sdm", "one-slack", or an object such as ``mm.OneSlack(cache=10)``.
     tol : float
         Stop when P/(C n) is certified to be within ``tol`` of its minimum, in units of loss.
     rescaling : {"margin", "slack"}
+        How the loss enters the hinge loss: added to the margin, or as a factor of the slack.
     sample_weight : array (n,), optional
         Weights >= 0 of the examples.
-    max_iter, max_time : int, float (seconds)
-        Limits; the best point so far is returned with its certificate.
+    max_iter : int
+        Maximum number of iterations.
+    max_time : float, optional
+        Maximum time in the solver, in seconds. If a limit is reached, the best weights so far are
+        returned with their certificate.
     n_jobs : int
-        Threads for compiled problems, worker processes for the oracle of one in plain Python; -1
-        for all cores. The result does not depend on it.
+        Number of threads for compiled problems, or of worker processes for the oracle of a plain
+        Python problem; -1 for all cores. The result does not depend on it.
     random_state : int or RandomState
     backend : optional
-        Where the examples are worked on: ``mm.Ray(...)`` for the workers of a cluster; in this
-        process by default.
+        Where the examples are processed: ``mm.Ray(...)`` for the workers of a cluster; by default
+        in this process.
     callbacks : iterable of callables
-        ``callback(record, state)`` after each iteration; a true return value stops training.
+        ``callback(record, state)`` is called after each iteration; a true return value stops
+        training.
     checkpoint : path or Checkpoint, optional
-        A file in which training is saved, so that nothing is lost when it is killed.
+        A file to which training is saved regularly, so that it can be resumed.
     every : str or float
-        How often: "30s", "5min", "1h", or seconds.
+        Time between two saves: "30s", "5min", "1h", or a number of seconds.
     resume : bool
-        Continue from the checkpoint if it is there, exactly as if training had never stopped.
-    start : the ``state`` of an earlier result, optional
-        Where to begin: its dual variables, or its cuts, serve for another C or tol, and for more
-        examples after those it was trained on. It is used up by that.
-    relabel : array, optional
-        ``relabel[old] = new`` if the classes of ``start`` have got other numbers.
+        Continue from the checkpoint if it exists. The result is the same as without interruption.
+    start : WarmStart, optional
+        The ``state`` of an earlier result. Its dual variables or cuts are the starting point, for
+        another C or tol, or for additional examples after the earlier ones. It cannot be used
+        again.
+    relabel : int array, optional
+        ``relabel[old] = new`` if the classes of ``start`` now have other numbers.
     keep : bool
-        Let the result have such a ``state``.
+        Whether the result has a ``state`` for a later ``start``.
     verbose : int
-        1 draws a progress bar on stderr.
+        1 shows a progress bar on stderr.
 
     Returns
     -------
@@ -107,7 +113,7 @@ def train(
     saved = as_checkpoint(checkpoint, every, resume)
     if backend is not None:
         if start is not None or keep:
-            raise DataError("start= and keep= are for training in this process: no backend=")
+            raise DataError("start= and keep= work only in this process: leave out backend=")
         result = backend.train(compiled_problem, X, Y, weight, C, solver, *settings, saved)
     else:
         pack = X.pack(compiled_problem) if files else compiled_problem.pack(X, Y, weight)
@@ -138,13 +144,19 @@ def train_shard(
 
     Parameters
     ----------
-    shard, C, solver, stop, rescaling, random_state, callbacks, verbose, checkpoint
+    shard : Shard
+        The packed examples.
+    C, solver, rescaling, random_state, callbacks, verbose
+        As for ``train``.
+    stop : Stop
+        Tolerance and limits.
+    checkpoint : Checkpoint, optional
     start : WarmStart, optional
-        What an earlier run has left, on these examples or on the first of them.
-    relabel : array, optional
-        New numbers of its classes.
+        The state of an earlier run on these examples, or on the first of them.
+    relabel : int array, optional
+        ``relabel[old] = new``: the new numbers of the classes of ``start``.
     keep : bool
-        Whether the result shall have a ``state`` for a later run to begin from.
+        Whether the result has a ``state`` for a later ``start``.
     """
     from threadpoolctl import threadpool_limits
 
@@ -157,7 +169,7 @@ def train_shard(
     chosen = get_solver(solver, shard)
     compile_time = shard.warm_up(task.mode, chosen.loops(task))
     compile_time += chosen.warm_up(task)
-    # One thread for BLAS: our matrices are small, and waiting for its threads costs far more.
+    # The matrices are small: synchronising BLAS threads would cost more than it saves.
     with threadpool_limits(1, "blas"), ExitStack() as stack:
         callbacks = list(callbacks)
         if verbose:
@@ -174,7 +186,7 @@ def train_shard(
 
 
 def check_examples(X: Any, Y: Any, sample_weight: Any) -> np.ndarray | None:
-    """Lengths agree and weights are usable."""
+    """The sample weights as an array; a DataError if lengths differ or weights are invalid."""
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     if n == 0:
         raise DataError("X is empty: training needs at least one example")
@@ -189,13 +201,13 @@ def check_examples(X: Any, Y: Any, sample_weight: Any) -> np.ndarray | None:
 
 
 def check_alone(*others: Any) -> None:
-    """Files hold the labels and weights of their examples."""
+    """Raise a DataError if labels or weights are given in addition to files that hold them."""
     if any(other is not None for other in others):
-        raise DataError("mm.Files hold labels and weights themselves: give nothing beside them")
+        raise DataError("mm.Files contain labels and weights: do not pass y or sample_weight")
 
 
 def check_stop(tol: float, max_iter: int, max_time: float | None) -> Stop:
-    """Limits as the training loop reads them."""
+    """The checked tolerance and limits."""
     if isinstance(max_iter, bool) or int(max_iter) != max_iter or max_iter < 1:
         raise DataError(f"max_iter is an integer >= 1, got {max_iter!r}")
     if max_time is not None:
@@ -204,7 +216,7 @@ def check_stop(tol: float, max_iter: int, max_time: float | None) -> Stop:
 
 
 def random(random_state: Any) -> np.random.RandomState:
-    """The RandomState of a seed, of None or of itself."""
+    """A RandomState from a seed, None, a Generator or a RandomState."""
     if isinstance(random_state, np.random.RandomState):
         return random_state
     if isinstance(random_state, np.random.Generator):

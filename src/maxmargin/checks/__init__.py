@@ -1,1 +1,1 @@
-"""``check_problem`` and what it asks of a problem."""
+"""``check_problem``: tests of problems written by users."""

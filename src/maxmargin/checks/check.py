@@ -1,8 +1,9 @@
-"""``check_problem``: looks for mistakes in a problem, and names the example that shows each.
+"""``check_problem``: looks for mistakes in a problem, and names the example that shows one.
 
-It asks the oracle of some examples at several weights and compares what it answers with every
-output that it knows of the same example: the truth, answers at other weights and in other modes,
-and for plain Python problems what ``outputs(x)`` lists, or else the labels of other examples.
+It calls ``decode`` on some examples at several weights and compares its answer with all known
+outputs of the same example: the true output, the answers at other weights and in other modes, and
+for plain Python problems the outputs listed by ``outputs(x)`` or else the labels of other
+examples.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ GOALS = {
 
 
 class Checked(NamedTuple):
-    """What ``check_problem`` looked at without finding a mistake."""
+    """What ``check_problem`` has tested without finding a mistake."""
 
     examples: int
     oracle_calls: int
@@ -49,7 +50,7 @@ class Checked(NamedTuple):
     refused: tuple[str, ...]
 
     def __repr__(self) -> str:
-        refused = "".join(f", {name} is refused" for name in self.refused)
+        refused = "".join(f", {name} is not supported" for name in self.refused)
         return (
             f"Checked: no mistake found in {self.examples} examples, {self.oracle_calls} oracle "
             f"calls and {self.comparisons} comparisons with known outputs "
@@ -69,8 +70,8 @@ def check_problem(
 ) -> Checked:
     """Look for mistakes in a problem; raise a ProblemError that explains the first one found.
 
-    A plain Python problem may have a method ``outputs(x)``, an iterable of outputs that x allows
-    (all of them, or some): ``decode`` is then compared with each.
+    A plain Python problem may have a method ``outputs(x)`` that returns an iterable of possible
+    outputs of x, all or some of them: ``decode`` is then compared with each.
 
     Parameters
     ----------
@@ -78,17 +79,17 @@ def check_problem(
     X, Y : sequences
         Inputs and true outputs.
     rescaling : {"margin", "slack"}, optional
-        The rescaling to check; by default each that the problem does not refuse.
+        The rescaling to check; by default each that the problem supports.
     n_examples : int
-        Size of the random sample of examples that is looked at.
+        Number of examples to check, chosen at random.
     n_probes : int
-        Weight vectors that are tried on each example.
+        Number of weight vectors to try on each example.
     random_state : int or RandomState
 
     Returns
     -------
     Checked
-        What was looked at.
+        What was tested.
 
     Examples
     --------
@@ -135,7 +136,7 @@ def check_problem(
 
 
 def examine(example: Example, blind: Pack, modes: list[int], n_probes: int, rng: Any) -> None:
-    """All checks of one example; ``blind`` are the examples without true outputs."""
+    """All checks of one example; ``blind`` holds the examples without true outputs."""
     trials = probe(example, modes, n_probes, rng)
     check_outputs(example)
     check_differences(example)
@@ -145,7 +146,7 @@ def examine(example: Example, blind: Pack, modes: list[int], n_probes: int, rng:
 
 
 def accepted_modes(example: Example, rescaling: str | None) -> tuple[list[int], tuple[str, ...]]:
-    """The modes to check, and the names of the rescalings that the problem refuses."""
+    """The modes to check, and the names of the rescalings that the problem does not support."""
     if rescaling is not None:
         return [PREDICT, MODES[rescaling]], ()
     modes, refused, reason = [PREDICT], [], ""
@@ -159,12 +160,14 @@ def accepted_modes(example: Example, rescaling: str | None) -> tuple[list[int], 
             refused.append(name)
             reason = str(error)
     if len(refused) == len(MODES):
-        raise ProblemError(f"decode refuses both rescalings, nothing can be trained: {reason}")
+        raise ProblemError(
+            f"decode supports neither rescaling, so the problem cannot be trained: {reason}"
+        )
     return modes, tuple(refused)
 
 
 def check_unpack(problem: CompiledProblem, pack: Pack) -> None:
-    """Predictions come back as one output for each example."""
+    """``unpack`` returns one output per example."""
     with naming("unpack"):
         n = len(problem.unpack(pack, pack.truth.copy()))
     if n != pack.n:
@@ -172,7 +175,7 @@ def check_unpack(problem: CompiledProblem, pack: Pack) -> None:
 
 
 def check_outputs(example: Example) -> None:
-    """Outputs stay as they were returned, and their features stay the same."""
+    """Outputs are not changed after they were returned, and their features stay the same."""
     i, t = example.i, example.truth
     for key, known in example.known.items():
         if fingerprint(known.y) != key:
@@ -182,13 +185,13 @@ def check_outputs(example: Example) -> None:
             )
         if not vanishes(known.psi, minus(example.delta(t.y, known.y))):
             raise ProblemError(
-                f"the features of example {i} with y = {known} differ from call to call: they may "
+                f"the features of example {i} with y = {known} differ between calls: they must "
                 "depend on x and y only"
             )
 
 
 def check_differences(example: Example) -> None:
-    """Differences of features add up; always so in a plain Python problem."""
+    """Differences of features add up; in a plain Python problem they always do."""
     i, t = example.i, example.truth
     for y, z in pairwise([*example.known.values(), t]):
         if not vanishes(example.delta(y.y, y.y)):
@@ -207,17 +210,17 @@ def check_differences(example: Example) -> None:
 
 
 def check_blind(example: Example, blind: Pack, trial: Trial) -> None:
-    """A prediction needs no true outputs."""
+    """A prediction does not depend on the true outputs."""
     seen, unseen = trial.answers[PREDICT], example.decode(trial.w, PREDICT, blind)
     if exceeds(seen, unseen, trial.w, PREDICT) or exceeds(unseen, seen, trial.w, PREDICT):
         raise ProblemError(
-            f"the prediction of example {example.i} is {seen} when Y was given to pack and "
-            f"{unseen} when it was not: a prediction may depend on x and w only"
+            f"the prediction of example {example.i} is {seen} if pack was called with Y and "
+            f"{unseen} if it was not: a prediction must depend on x and w only"
         )
 
 
 def check_mode(example: Example, mode: int, trials: list[Trial]) -> None:
-    """No known output is better than what decode answered."""
+    """No known output has a higher value than the answer of ``decode``."""
     for trial in trials:
         answer = trial.answers[mode]
         best = max(example.known.values(), key=lambda known: known.value(trial.w, mode)[0])
@@ -227,7 +230,7 @@ def check_mode(example: Example, mode: int, trials: list[Trial]) -> None:
 
 
 def complaint(example: Example, mode: int, trials: list[Trial], trial: Trial, rival: Known) -> str:
-    """What is wrong, where, with both values, and what to do."""
+    """The error message: what is wrong, the example, both values, and what decode must do."""
     answer = trial.answers[mode]
     if rival is example.truth:
         origin = "the true output"
@@ -257,7 +260,7 @@ def diagnosis(mode: int, trials: list[Trial]) -> str:
 
 
 def check_training(shard: Shard, examples: list[Example], w: np.ndarray, mode: int) -> None:
-    """End to end: a pass of the training loops sees the same values, and 0 at all truths."""
+    """A training pass computes the same values as single calls, and 0 for all true outputs."""
     labels = shard.new_labels()
     shard.oracle(w, mode, labels, np.array([example.i for example in examples]))
     _, _, values = shard.collect(w, mode, labels)
@@ -265,9 +268,9 @@ def check_training(shard: Shard, examples: list[Example], w: np.ndarray, mode: i
         alone, size = example.decode(w, mode).value(w, mode)
         if abs(values[example.i] - max(alone, 0.0)) > RTOL * size:
             raise ProblemError(
-                f"{CALLS[mode]} of example {example.i} led to the value {alone:.6g} when called "
-                f"alone and {values[example.i]:.6g} inside the training loop, at the same "
-                "weights: it may depend on its arguments only"
+                f"{CALLS[mode]} of example {example.i} has the value {alone:.6g} in a single call "
+                f"and {values[example.i]:.6g} in a training pass, at the same weights: it must "
+                "depend on its arguments only"
             )
         values[example.i] = 0.0
     if values.any():
@@ -279,6 +282,6 @@ def check_training(shard: Shard, examples: list[Example], w: np.ndarray, mode: i
 
 
 def exceeds(rival: Known, answer: Known, w: np.ndarray, mode: int) -> bool:
-    """Whether the rival is better by more than rounding."""
+    """Whether the value of the rival is higher by more than rounding errors."""
     (high, size), (low, other) = rival.value(w, mode), answer.value(w, mode)
     return high - low > RTOL * (size + other)

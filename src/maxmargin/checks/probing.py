@@ -1,4 +1,4 @@
-"""How ``check_problem`` asks a problem: one example, its known outputs, and weights to try."""
+"""How ``check_problem`` tests a problem: examples, their known outputs, and weights to try."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ..engine.python import PythonData, short
 from ..errors import ProblemError
 from ..problem import MARGIN, PREDICT, SLACK, CompiledProblem, Pack
 
-#: The most outputs taken from a problem's ``outputs(x)`` for one example.
+#: Maximum number of outputs taken from a problem's ``outputs(x)`` for one example.
 MAX_OUTPUTS = 1000
 
-#: Weights to try, as (noise, pull): zero, random from small to large, the truth wins by more than
-#: the losses, by less than them, and the output learnt last wins.
+#: Weights to try, as (noise, pull): zero; random from small to large; the true output has the
+#: highest score, by more or by less than the losses; the newest known output has it.
 KINDS = ((0, 0), (0.1, 0), (1, 0), (10, 0), (0.01, 2), (1e-4, 0.02), (0.01, -2))
 
 CALLS = {
@@ -28,16 +28,15 @@ CALLS = {
 }
 
 
-#: Indices, of which one may repeat, and values.
+#: Indices and values of a sparse vector; an index may occur more than once.
 Sparse = tuple[np.ndarray, np.ndarray]
 
-#: Values closer than this, relative to the terms they are sums of, count as equal: an oracle may
-#: compute in single precision.
+#: Relative tolerance for comparing sums: an oracle may compute in single precision.
 RTOL = 1e-5
 
 
 class Known(NamedTuple):
-    """An output of an example: its labels, loss, psi = phi(y_true) - phi(y), and origin."""
+    """A known output: its labels, loss, psi = phi(y_true) - phi(y), and where it comes from."""
 
     y: np.ndarray
     loss: float
@@ -45,7 +44,7 @@ class Known(NamedTuple):
     origin: str
 
     def value(self, w: np.ndarray, mode: int) -> tuple[float, float]:
-        """What decode maximises, with scores relative to the truth; and the size of its terms."""
+        """What decode maximises, relative to the truth's score, and the sum of absolute terms."""
         idx, val = self.psi
         terms = val * w[idx]
         score, size = 0.0 - float(terms.sum()), float(np.abs(terms).sum())
@@ -60,14 +59,14 @@ class Known(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """Weights, and what decode answered in each mode."""
+    """Weights, and the answer of decode in each mode."""
 
     w: np.ndarray
     answers: dict[int, Known]
 
 
 class Example:
-    """One example under examination: its kernels, checked at each call, and the known outputs."""
+    """An example that is tested: its functions, checked at each call, and its known outputs."""
 
     def __init__(self, problem: CompiledProblem, pack: Pack, i: int):
         self.problem, self.functions, self.pack, self.i = problem, problem.functions, pack, i
@@ -80,29 +79,29 @@ class Example:
                 "loss(y_true, y_true) must be 0"
             )
         if isinstance(pack.data, PythonData):
-            pack.data.memory.limit = 0  # what features returns is to be seen anew each time
+            pack.data.memory.limit = 0  # call features each time instead of using cached values
             self._learn_listed(pack.data)
 
     def decode(self, w: np.ndarray, mode: int, pack: Pack | None = None) -> Known:
-        """What decode answers, after a look at what it may have changed."""
+        """The answer of decode, after checking that it has not changed its arguments."""
         data, shown, y = (pack or self.pack).data, w.copy(), self.truth.y.copy()
-        # In training the working memory holds what the example before left there.
+        # In training the scratch memory contains what the previous example left there.
         work = np.full(self.problem.work(self.pack, mode), np.nan)
         watched = watch(data, self.i)
         before = fingerprint(watched)
         with naming(f"{CALLS[mode]} of example {self.i}"):
             self.functions.decode(data, shown, self.i, mode, y, work)
         if not np.array_equal(w, shown):
-            raise ProblemError(f"{CALLS[mode]} of example {self.i} changes w: work on a copy of it")
+            raise ProblemError(f"{CALLS[mode]} of example {self.i} changes w: work on a copy")
         if fingerprint(watched) != before:
             raise ProblemError(
                 f"{CALLS[mode]} of example {self.i} changes its input (x, y_true or the packed "
                 "data): work on a copy"
             )
-        return self.learn(y, "an answer of decode at other weights or in another mode")
+        return self.learn(y, "returned by decode at other weights or in another mode")
 
     def learn(self, y: np.ndarray, origin: str) -> Known:
-        """The known output that equals y; a new one is examined first."""
+        """The known output that equals y; y is added if it is new."""
         key, loss = fingerprint(y), self.loss(y)
         if key not in self.known:
             truth = self.truth.y if self.known else y
@@ -112,25 +111,25 @@ class Example:
             raise ProblemError(
                 f"the loss of example {self.i} is {loss:g} with y = {show(y)}, and {known.loss:g} "
                 f"with the equal y = {known} ({known.origin}): compare outputs by their content, "
-                "and let decode return the type that Y holds"
+                "and let decode return outputs of the same type as those in Y"
             )
         return known
 
     def loss(self, y: np.ndarray) -> float:
-        """The loss of y, finite and not negative."""
+        """The loss of y, checked to be finite and not negative."""
         with naming(f"loss of example {self.i} with y = {show(y)}"):
             loss = float(self.functions.loss(self.pack.data, self.i, y))
         if not 0 <= loss < np.inf:
             raise ProblemError(
-                f"the loss of example {self.i} is {loss:g} with y = {show(y)}: a loss is a finite "
-                "number >= 0"
+                f"the loss of example {self.i} is {loss:g} with y = {show(y)}: a loss must be a "
+                "finite number >= 0"
             )
         return loss
 
     def delta(self, y: np.ndarray, z: np.ndarray) -> Sparse:
-        """The sparse phi(y) - phi(z), in range and finite."""
+        """The sparse vector phi(y) - phi(z), checked to be in range and finite."""
         width, dim = self.pack.width, self.pack.dim
-        # Compiled kernels do not check bounds: with room to spare an overflow is told, no crash.
+        # Compiled functions do not check bounds: with extra room an overflow can be reported.
         idx, val = np.zeros(2 * width + 64, np.uint64), np.zeros(2 * width + 64)
         where = f"example {self.i} with y = {show(y)}, z = {show(z)}"
         with naming(f"features of {where}"):
@@ -144,24 +143,24 @@ class Example:
                 f"delta of {where} writes index {idx[outside][0]}, outside 0..{dim - 1}"
             )
         if not np.isfinite(val).all():
-            raise ProblemError(f"delta of {where} holds NaN or infinity")
+            raise ProblemError(f"delta of {where} has NaN or infinite values")
         return idx, val
 
     def _learn_listed(self, data: PythonData) -> None:
-        """Outputs that the problem lists, or else labels of other examples.
+        """Add the outputs that the problem lists, or else labels of other examples.
 
-        Structured outputs of other examples are not tried: this example may not allow them.
+        Structured outputs of other examples are not tried, because they may not be possible here.
         """
         if hasattr(data.problem, "outputs"):
             for y in islice(data.problem.outputs(data.X[self.i]), MAX_OUTPUTS):
-                self.learn(one_label(y), "an output that outputs(x) lists")
+                self.learn(one_label(y), "listed by outputs(x)")
             return
         for y in class_labels(data.Y):
             try:
                 self.learn(
                     one_label(y),
-                    "a label of other examples; if x does not allow it, let "
-                    "the problem list what x allows in a method outputs(x)",
+                    "a label of other examples; if it is not possible for this x, list the "
+                    "possible outputs in a method outputs(x)",
                 )
             except ProblemError as error:
                 if error.__cause__ is None:
@@ -169,7 +168,7 @@ class Example:
 
 
 def probe(example: Example, modes: list[int], n_probes: int, rng: Any) -> list[Trial]:
-    """Ask decode at weights of all kinds in turn."""
+    """Call decode at weights of all kinds in turn."""
     trials = []
     for p in range(n_probes):
         w = probe_weights(example, rng, *KINDS[p % len(KINDS)])
@@ -178,9 +177,9 @@ def probe(example: Example, modes: list[int], n_probes: int, rng: Any) -> list[T
 
 
 def probe_weights(example: Example, rng: Any, noise: float, pull: float = 0) -> np.ndarray:
-    """Random weights, and a pull on the scores of known outputs.
+    """Random weights, plus a pull that separates the scores of known outputs.
 
-    Their size follows the planes known so far: 1 stands for scores that weigh as much as losses.
+    They are scaled by the known planes: with noise or pull 1, scores are about as large as losses.
     """
     planes = [known.psi for known in example.known.values() if known.psi[1].any()]
     radius = max((float(np.linalg.norm(val)) for _, val in planes), default=1.0)
@@ -193,7 +192,7 @@ def probe_weights(example: Example, rng: Any, noise: float, pull: float = 0) -> 
 
 
 def class_labels(Y: np.ndarray) -> list[Any]:
-    """The true outputs that several examples share, if outputs are numbers or strings."""
+    """The true outputs that several examples have, if outputs are numbers or strings."""
     if not all(isinstance(y, int | str | np.generic) for y in Y):
         return []
     return [y for y, count in Counter(Y).most_common(MAX_OUTPUTS) if count > 1]
@@ -207,7 +206,7 @@ def one_label(y: Any) -> np.ndarray:
 
 
 def watch(data: Any, i: int) -> Any:
-    """What decode may not change: its own example, or the packed arrays that can be written."""
+    """What decode must not change: its example, or the packed arrays that are writable."""
     if isinstance(data, PythonData):
         return [data.X[i], data.Y[i]]
     if isinstance(data, tuple | list):
@@ -216,7 +215,7 @@ def watch(data: Any, i: int) -> Any:
 
 
 def fingerprint(value: Any) -> Any:
-    """Hashable, and equal for equal contents; an object of an unknown kind stands for itself."""
+    """A hashable value that is equal for equal contents; unknown objects count as themselves."""
     if isinstance(value, np.ndarray) and value.dtype != object:
         return value.shape, value.tobytes()
     if isinstance(value, list | tuple | np.ndarray):
@@ -236,14 +235,14 @@ def fingerprint(value: Any) -> Any:
 
 
 def show(y: np.ndarray) -> str:
-    """Labels in a message: the object itself of a Python problem."""
+    """Labels as text for messages; for a plain Python problem the output object."""
     labels = y.tolist()
     return short(labels[0] if len(labels) == 1 else labels)
 
 
 @contextmanager
 def naming(what: str) -> Iterator[None]:
-    """Turn an exception in the user's code into a ProblemError that says where it happened."""
+    """Turn an exception in the user's code into a ProblemError that names the call."""
     try:
         yield
     except (ProblemError, NotImplementedError):
@@ -253,7 +252,7 @@ def naming(what: str) -> Iterator[None]:
 
 
 def vanishes(*vectors: Sparse) -> bool:
-    """Whether sparse vectors sum to 0, up to rounding."""
+    """Whether the sum of sparse vectors is 0, up to rounding errors."""
     idx, val = (np.concatenate(parts) for parts in zip(*vectors, strict=True))
     total = np.bincount(np.unique(idx, return_inverse=True)[1], val)
     return bool(np.abs(total).max(initial=0.0) <= RTOL * np.abs(val).max(initial=0.0))

@@ -1,4 +1,4 @@
-"""What ``check_problem`` looks at in a decoder of several outputs."""
+"""The part of ``check_problem`` that tests a decoder of several outputs."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from ..errors import ProblemError
 from ..problem import MODES, PREDICT, SLACK
 from .probing import RTOL
 
-#: How many outputs it is asked for.
+#: Number of outputs to ask for.
 ASKED = 4
 
 
 def check_m_best(shard: Shard, sample: np.ndarray, w: np.ndarray, modes: list[int]) -> None:
-    """The first output is as good as that of decode, and no output comes twice.
+    """The first output has the value of decode's, and all outputs are different.
 
-    When training, the first one is taken for the most violated output: if another were more
-    violated, the certificate would be wrong.
+    Training uses the first output as the most violated one: if another output were more violated,
+    the certificate would be wrong.
     """
     pack, first = shard.pack, SeveralOutputs(shard, 1)
     several = SeveralOutputs(shard, ASKED)
@@ -33,8 +33,8 @@ def check_m_best(shard: Shard, sample: np.ndarray, w: np.ndarray, modes: list[in
         scale = RTOL * (1 + np.abs(best))
         for i in sample[found[sample] < best[sample] - scale[sample]].tolist():
             raise ProblemError(
-                f"the first of several outputs of example {i} ({_name(mode)}) is worth "
-                f"{found[i]:.6g}, but that of decode {best[i]:.6g}: it must be the best"
+                f"the first of several outputs of example {i} ({_name(mode)}) has the value "
+                f"{found[i]:.6g}, but that of decode has {best[i]:.6g}: it must be the best"
             )
         for i in sample.tolist():
             lo, length = pack.offsets[i], pack.offsets[i + 1] - pack.offsets[i]
@@ -43,12 +43,12 @@ def check_m_best(shard: Shard, sample: np.ndarray, w: np.ndarray, modes: list[in
             if any(same_labels(labels, a, labels, b, length) for a, b in combinations(slots, 2)):
                 raise ProblemError(
                     f"two of the outputs of example {i} ({_name(mode)}) are the same: "
-                    "several outputs must be different ones"
+                    "all outputs must be different"
                 )
 
 
 def _values(several: SeveralOutputs, w: np.ndarray, mode: int) -> np.ndarray:
-    """What the mode maximises, of each output (n, m)."""
+    """The value that the mode maximises, for each output (n, m)."""
     margin = several.measure(w)
     loss = several.outputs.loss
     if mode == PREDICT:

@@ -1,6 +1,6 @@
-"""The commands and their options; what they do is in ``commands`` and ``demo``.
+"""The commands and their options; their code is in ``commands`` and ``demo``.
 
-Nothing heavy is imported here: ``maxmargin --help`` must answer at once.
+Nothing slow is imported here, so that ``maxmargin --help`` answers at once.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ def options(
 def demo(
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="Draw the convergence in this picture as well."),
+        typer.Option("--out", "-o", help="Also write a convergence plot to this file."),
     ] = None,
-    report: Annotated[Path, typer.Option(help="Where the page goes.")] = Path(
+    report: Annotated[Path, typer.Option(help="The HTML page to write.")] = Path(
         "maxmargin-demo.html"
     ),
 ) -> None:
-    """Show why structure matters: read codes, tag words and parse sentences, and write a page."""
+    """Train on built-in examples, compare with models that ignore structure, and write a page."""
     from .demo import run
 
     run(out, report)
@@ -87,15 +87,15 @@ def predict(
     model: Model,
     data: Data,
     out: Annotated[
-        str, typer.Option("--output", "-o", help="Where the labels go; - is standard output.")
+        str, typer.Option("--output", "-o", help="The file to write; - is standard output.")
     ] = "-",
     scores: Annotated[
         bool,
-        typer.Option("--scores", help="Add the score of each class (one score for two)."),
+        typer.Option("--scores", help="Add the score of each class (one score for two classes)."),
     ] = False,
     unlabelled: Annotated[
         bool,
-        typer.Option("--no-labels", help="For chains: no column of DATA holds labels."),
+        typer.Option("--no-labels", help="For chains: DATA has no column of labels."),
     ] = False,
     m_best: Annotated[
         int | None,
@@ -107,42 +107,46 @@ def predict(
         float | None,
         typer.Option(
             show_default="0",
-            help="With --m-best: reward for each label, or penalty for each constituent that is "
-            "that of an output before.",
+            help="With --m-best: reward for each label that differs from an earlier output; for "
+            "parsers: penalty for each constituent that an earlier tree has.",
         ),
     ] = None,
     draw: Annotated[
         bool, typer.Option("--draw", help="For parsers: draw the trees on standard output.")
     ] = False,
     svg: Annotated[
-        Path | None, typer.Option("--svg", help="For parsers: draw the trees into this .svg file.")
+        Path | None, typer.Option("--svg", help="For parsers: draw the trees to this .svg file.")
     ] = None,
 ) -> None:
-    """Predict one label a line, in the order of DATA.
+    """Predict one label per line, in the order of DATA.
 
-    The targets in DATA are ignored, and so are features that training has not seen.
+    The targets in DATA are ignored, and so are features that are not in the training data.
 
-    For CoNLL files the output is the columns of DATA, then the predicted label, with a blank line
-    between sequences: if the true label is the last column, conlleval reads it. DATA may lack the
-    column of the labels: a file with one column fewer than the training file has none.
+    For CoNLL files the output has the columns of DATA followed by the predicted label, with a
+    blank line between sequences; conlleval can read it if the true label is the last column. DATA
+    may have no column of labels: this is assumed if it has one column fewer than the training
+    file.
 
-    For a parser DATA are plain sentences, one a line with blanks between words (word/TAG if it was
-    trained with --input tagged), or trees, whose words are parsed. The output is one tree a line.
+    For a parser DATA contains plain sentences, one per line with blanks between words (word/TAG if
+    it was trained with --input tagged), or trees, whose words are parsed. The output has one tree
+    per line.
 
     With **--m-best M** a line has up to M pairs of a label and its score, best first. For chains
-    each sequence is written up to M times, as CRF++ does: a line **# RANK SCORE**, from rank 0 on,
-    its lines with the labels of this rank, and a blank line. For a parser a line is a score and a
-    tree, and a blank line ends each sentence.
+    each sequence is written up to M times, as CRF++ does: a line **# RANK SCORE** (ranks start at
+    0), the tokens with the labels of this rank, and a blank line. For a parser a line has a score
+    and a tree, and a blank line ends each sentence.
     """
     from ..structures.files import Wish
     from .commands import predict as write_predictions
 
     if m_best is None and diversity is not None:
-        raise typer.BadParameter("is for --m-best", param_hint="--diversity")
+        raise typer.BadParameter("needs --m-best", param_hint="--diversity")
     if m_best is not None and scores:
-        raise typer.BadParameter("--m-best writes scores anyway", param_hint="--scores")
+        raise typer.BadParameter("--m-best always writes scores", param_hint="--scores")
     if m_best is not None and (draw or svg is not None):
-        raise typer.BadParameter("draws the best tree: no --m-best", param_hint="--draw/--svg")
+        raise typer.BadParameter(
+            "draws the best tree only: leave out --m-best", param_hint="--draw/--svg"
+        )
     wish = Wish(scores, unlabelled, draw, svg)
     write_predictions(model, data, out, wish, m_best, diversity)
 
@@ -155,15 +159,15 @@ def evaluate(
     plot: Annotated[
         Path | None,
         typer.Option(
-            help="Draw which label is taken for which: a .png, .svg or .pdf file; of a parser the "
-            "trees with most errors: a .svg file."
+            help="Draw the confusion matrix to this .png, .svg or .pdf file; for a parser draw "
+            "the trees with most errors to this .svg file."
         ),
     ] = None,
 ) -> None:
     """Compare predictions with the targets in DATA.
 
-    Labels that training has not seen count as errors. For tags such as B-NP, entities are counted
-    as conlleval does; constituents of trees as evalb does.
+    Labels that are not in the training data count as errors. For tags such as B-NP, entities are
+    counted as by conlleval; constituents of trees are counted as by evalb.
     """
     from .commands import evaluate_model
 
@@ -172,7 +176,7 @@ def evaluate(
 
 @app.command()
 def info(model: Model, as_json: Json = False) -> None:
-    """Show what a model is, how it was trained, and its certificate."""
+    """Show the content of a model file, how it was trained, and its certificate."""
     from .commands import show_model
 
     show_model(model, as_json)
@@ -181,12 +185,12 @@ def info(model: Model, as_json: Json = False) -> None:
 @app.command()
 def explain(
     model: Model,
-    n: Annotated[int, typer.Option("-n", min=1, help="Weights of each sign.")] = 10,
+    n: Annotated[int, typer.Option("-n", min=1, help="Number of weights of each sign.")] = 10,
     as_json: Json = False,
 ) -> None:
-    """Show the largest weights of each label, by the names of their features.
+    """Show the largest positive and negative weights of each label, with the feature names.
 
-    Features without names are numbered as in the files, from 1 on.
+    Features without names are numbered as in data files, starting from 1.
     """
     from .commands import explain_model
 
@@ -199,13 +203,13 @@ def suspects(
     data: Annotated[
         str, typer.Argument(metavar="DATA", help="Sequences with labels; - is standard input.")
     ],
-    n: Annotated[int, typer.Option("-n", min=1, help="How many sequences.")] = 20,
+    n: Annotated[int, typer.Option("-n", min=1, help="Number of sequences.")] = 20,
     as_json: Json = False,
 ) -> None:
-    """Show the sequences whose labels disagree most with the model: where to look for mistakes.
+    """Show the sequences whose labels disagree most with the model, to find labelling errors.
 
-    The slack of a sequence is what it adds to the training loss. The labels of the file are shown
-    next to those that the model prefers most, given what each error costs.
+    They are sorted by slack, the hinge loss of a sequence. The labels of the file are shown next
+    to those of the output that violates the margin most.
     """
     from .commands import show_suspects
 
@@ -217,10 +221,10 @@ def bench(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="NAME", help="Experiments, or beginnings such as 002; all by default."
+            metavar="NAME", help="Experiments, or prefixes of their names; default: all."
         ),
     ] = None,
-    listed: Annotated[bool, typer.Option("--list", help="Say what there is.")] = False,
+    listed: Annotated[bool, typer.Option("--list", help="List the experiments.")] = False,
     data: Annotated[
         Path | None,
         typer.Option(envvar="MAXMARGIN_DATA", help="The directory of the data sets."),
@@ -228,23 +232,23 @@ def bench(
     quick: Annotated[bool, typer.Option("--quick", help="Smaller data, fewer settings.")] = False,
     repeats: Annotated[
         int | None,
-        typer.Option(help="Measurements of each setting: 3 by default, 1 with --quick."),
+        typer.Option(help="Number of measurements per setting; default: 3, with --quick 1."),
     ] = None,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Where results and pictures go.")] = Path(
-        "bench-results"
-    ),
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="The directory for results and figures.")
+    ] = Path("bench-results"),
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Measure again what has been measured already.")
+        bool, typer.Option("--fresh", help="Repeat measurements that are already stored.")
     ] = False,
     report: Annotated[
         Path | None,
         typer.Option(help="Write verdicts, tables and curves to one .html file."),
     ] = None,
 ) -> None:
-    """Run the experiments, with other programs beside us in the same run.
+    """Run the benchmarks: maxmargin and other programs, measured in the same run.
 
-    Measurements are kept, so that a run that was stopped goes on where it stopped. The exit code
-    is 1 when a claim does not hold.
+    Measurements are stored, so that an interrupted run can be continued. The exit code is 1 if a
+    claim does not hold.
     """
     from .benchmarks import find_benchmarks
 

@@ -1,6 +1,6 @@
-"""Arguments and options that several commands have.
+"""Arguments and options that several commands share.
 
-Nothing heavy is imported here: ``maxmargin --help`` must answer at once.
+Nothing slow is imported here, so that ``maxmargin --help`` answers at once.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Data = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="A file of examples, in a format of the structure; plain or gzip; - is standard "
+        help="A file of examples, in a format of the structure, plain or gzipped; - is standard "
         "input.",
     ),
 ]

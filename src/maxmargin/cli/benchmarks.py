@@ -1,4 +1,4 @@
-"""Where the benchmarks are: they belong to the repository, not to the installed package."""
+"""Finds the benchmarks, which are in the repository but not in the installed package."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ..errors import MaxMarginError
 
 
 def find_benchmarks() -> Any:
-    """The package ``benchmarks`` of the current folder, or of the clone that this package is in.
+    """The package ``benchmarks`` of the current folder, or of the clone that contains maxmargin.
 
     Raises
     ------
     MaxMarginError
-        If there is none: a wheel does not contain it.
+        If it is in neither place.
     """
     for folder in (Path.cwd(), Path(__file__).parents[3]):
         if (folder / "benchmarks" / "framework").is_dir():
@@ -24,5 +24,5 @@ def find_benchmarks() -> Any:
             return import_module("benchmarks")
     raise MaxMarginError(
         "the benchmarks are not part of the installed package: run this command in a clone of the "
-        "repository, whose folder 'benchmarks' holds them"
+        "repository, which has them in the folder 'benchmarks'"
     )

@@ -1,4 +1,4 @@
-"""What the commands do, once their options are read. The structure does what only it can do."""
+"""The code of the commands; what differs between structures is done by the structure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from ..engine.several_outputs import check_diversity, check_m
 from ..errors import DataError, MaxMarginError
 from ..registry import get_structure, load, summary
-from ..report.certificate import bound, certificate, verdict
+from ..report.certificate import bound, certificate, optimum, verdict
 from ..report.console import print_json
 from ..report.convergence import check_format, require_matplotlib
 from ..structures.base import Structure
@@ -26,10 +26,10 @@ from .show import info_json, print_info, print_training
 
 @contextmanager
 def _plain_warnings() -> Iterator[None]:
-    """Warnings as one line on stderr each."""
+    """Print each warning as one line on stderr."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
-        warnings.simplefilter("ignore", ConvergenceWarning)  # said in the user's words
+        warnings.simplefilter("ignore", ConvergenceWarning)  # train_model prints its own
         warnings.showwarning = lambda message, *_: warn(str(message))
         yield
 
@@ -44,7 +44,7 @@ def train_model(
     test: str | None,
     quiet: bool,
 ) -> None:
-    """Train and write; everything that can be refused is refused before the data are read."""
+    """Train a model and write it; options and output paths are checked before data are read."""
     check_output(model, data)
     if plot is not None:
         check_picture(plot, data)
@@ -67,10 +67,12 @@ def train_model(
     if not result.as_asked:
         warn(
             f"{verdict(result).lower()} with a gap of {result.gap:.4g}: the objective is "
-            f"{bound(result)} above the optimum"
+            f"{bound(result)} above {optimum(result)}"
         )
     if not result.w.any():
-        warn("all weights are zero, so all examples get the same label: train longer or raise --C")
+        warn(
+            "all weights are zero, so all examples get the same label: increase --C or train longer"
+        )
     if not quiet:
         written = [str(path) for path in (model, plot, report) if path is not None]
         seconds = time.perf_counter() - start
@@ -80,7 +82,7 @@ def train_model(
 def predict(
     model: Path, data: str, out: str, wish: Wish, m: int | None, diversity: float | None
 ) -> None:
-    """Write predictions, or with ``m`` several outputs of each example with their scores."""
+    """Write predictions, or the ``m`` best outputs of each example with their scores."""
     if m is not None:
         check_m(m)
         check_diversity(0.0 if diversity is None else diversity)
@@ -94,7 +96,7 @@ def predict(
     for option in wish.given():
         if option not in files.offers:
             raise MaxMarginError(
-                f"{model}: is a {type(estimator).__name__}: {option} is not offered for "
+                f"{model}: contains a {type(estimator).__name__}: {option} is not offered for "
                 f"{estimator.structure.name}"
             )
     with _plain_warnings():
@@ -105,7 +107,7 @@ def predict(
 
 
 def evaluate_model(model: Path, data: str, as_json: bool, plot: Path | None) -> None:
-    """Print how well the predictions agree with the truth."""
+    """Print how well predictions agree with the true labels."""
     estimator = load(model)
     structure = estimator.structure
     if plot is not None:
@@ -144,7 +146,7 @@ def show_suspects(model: Path, data: str, n: int, as_json: bool) -> None:
 
 
 def show_model(model: Path, as_json: bool) -> None:
-    """Print what a model file holds."""
+    """Print the content of a model file."""
     content = summary(model)
     if as_json:
         print_json(info_json(content))
@@ -154,7 +156,7 @@ def show_model(model: Path, as_json: bool) -> None:
 
 
 def check_picture(plot: Path, data: str) -> None:
-    """Refuse a picture that could not be written."""
+    """Raise an error if a figure could not be written."""
     require_matplotlib()
     check_format(plot)
     check_output(plot, data)

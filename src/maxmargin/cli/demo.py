@@ -1,4 +1,4 @@
-"""``maxmargin demo``: why structure matters, on data that every installation has."""
+"""``maxmargin demo``: models with and without structure, on data that needs no download."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ maxmargin info tagger.mm"""
 
 
 def run(out: Path | None, report: Path) -> None:
-    """Train, show one example of each kind, compare, write the page, and say what to do next."""
+    """Train, show one example of each task, compare the models, and write the page."""
     check_name(report)
     if out is not None:
         require_matplotlib()
@@ -36,19 +36,19 @@ def run(out: Path | None, report: Path) -> None:
     console.print(figures_table(codes, sentences))
     console.print(Text(f"The chain of digits: {certificate(codes.model.result_)}"))
     write_page(report, codes, sentences)
-    written = f"Open {report} in a browser to see what was read, tagged and parsed."
+    written = f"Open {report} in a browser to see all examples."
     if out is not None:
         codes.model.result_.plot(out)
         written += f" {out} shows the convergence."
     console.print(Text(written, style="green"))
-    console.print("\nNext, with your own data in CoNLL columns:")
+    console.print("\nNext, with your own data in CoNLL format:")
     console.print(Text(NEXT, style="bold"))
 
 
 def _show_codes(console: Console) -> Codes:
     console.print(
-        "[bold]Codes[/bold] of handwritten digits, traced from key to key on a keypad.\n"
-        "Two models learn from 300 codes; the first run on a machine compiles ..."
+        "[bold]Codes[/bold] of handwritten digits; each digit is next to the one before on a "
+        "keypad.\nTraining two models on 300 codes (the first run also compiles code) ..."
     )
     codes = read_codes()
     console.print(code_text(codes))
@@ -58,7 +58,7 @@ def _show_codes(console: Console) -> Codes:
 def _show_sentences(console: Console) -> Sentences:
     console.print(
         "[bold]Sentences[/bold] in which words such as “saw” are nouns or verbs.\n"
-        "Three models learn from 300 trees ..."
+        "Training three models on 300 trees ..."
     )
     sentences = read_sentences()
     console.print(words_text(sentences))

@@ -1,4 +1,4 @@
-"""What keeps the commands civil: one line for an error, and outputs checked before work begins."""
+"""Errors of commands as one line on stderr, and checks of output paths before work begins."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from typer.core import TyperGroup
 
 from ..errors import MaxMarginError
 
-#: What the shell expects of a program that Ctrl-C ended.
+#: The conventional exit code of a program that was ended by Ctrl-C.
 INTERRUPTED = 130
 
 
 class GuardedGroup(TyperGroup):
-    """Commands whose expected errors end in one line on stderr and an exit code, no traceback."""
+    """Commands that print expected errors as one line on stderr, without a traceback."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
         with _one_line_errors():
             outcome = super().invoke(ctx)
-            sys.stdout.flush()  # or a full disk is noticed only after the exit code is decided
+            sys.stdout.flush()  # otherwise a full disk is noticed only after the exit code is set
             return outcome
 
 
@@ -37,14 +37,14 @@ def _one_line_errors() -> Iterator[None]:
     except MaxMarginError as error:
         _fail(str(error))
     except BrokenPipeError:
-        # Python flushes stdout once more at its end, and would complain there.
+        # Python flushes stdout again when it exits, which would raise another error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         _fail("standard output was closed before everything was written")
     except OSError as error:
         place = "output" if error.filename is None else os.fsdecode(error.filename)
         _fail(f"{place}: {error.strerror or error}")
     except MemoryError as error:
-        _fail(f"not enough memory: {str(error) or 'the data or the model are too large'}")
+        _fail(f"not enough memory: {str(error) or 'the data or the model is too large'}")
     except KeyboardInterrupt:
         _fail("interrupted, nothing was written", INTERRUPTED)
 
@@ -55,12 +55,12 @@ def _fail(message: str, code: int = 1) -> NoReturn:
 
 
 def warn(message: str) -> None:
-    """One yellow line on stderr."""
+    """Print a warning on stderr."""
     say("warning", message, "bold yellow")
 
 
 def say(kind: str, message: str, style: str) -> None:
-    """``kind: message`` on stderr."""
+    """Print ``kind: message`` on stderr."""
     from rich.console import Console
     from rich.text import Text
 
@@ -69,22 +69,22 @@ def say(kind: str, message: str, style: str) -> None:
 
 
 def check_output(path: Path, source: str | None = None) -> None:
-    """Raise now what would stop the writing of ``path`` after hours of training.
+    """Raise an error now if ``path`` could not be written after training.
 
     Parameters
     ----------
     path : Path
     source : str, optional
-        The file that is read: the output may not replace it.
+        The input file, which the output must not replace.
     """
     if str(path) == "-":
-        raise MaxMarginError("this file cannot be written to standard output: name a file")
+        raise MaxMarginError("this output cannot be written to standard output: name a file")
     if path.is_dir():
         raise MaxMarginError(f"{path}: is a directory: name a file in it")
     if source is not None and path.exists() and Path(source).exists() and path.samefile(source):
-        raise MaxMarginError(f"{path}: is the file that is read: name another file to write")
+        raise MaxMarginError(f"{path}: is also the input file: name another output file")
     if path.exists() and not path.is_file():
-        return  # a device or a pipe is written in place
+        return  # a device or a pipe is written to directly
     folder = path.resolve().parent
     try:
         tempfile.TemporaryFile(dir=folder).close()
@@ -93,7 +93,7 @@ def check_output(path: Path, source: str | None = None) -> None:
 
 
 def checkpoint_option(path: Path | None, every: str, resume: bool) -> Any:
-    """The options of a checkpoint as one object; refused where they do not fit together."""
+    """The Checkpoint for the given options; a MaxMarginError if they do not fit together."""
     from ..saving.checkpoint import Checkpoint
 
     if path is None:

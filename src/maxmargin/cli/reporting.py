@@ -1,4 +1,4 @@
-"""``train --report``: the report of a training run on files."""
+"""``train --report``: the report of training on a file."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from ..report.page import check_page
 from ..report.training import write_report
 from .guard import check_output
 
-#: Weights of each sign that are shown for a label.
+#: Number of weights of each sign to show per label.
 _WEIGHTS = 10
 
 
 def check_report(report: Path | None, test: str | None, data: str, others: list[Path]) -> None:
-    """Refuse a report that could not be written, before the data are read."""
+    """Raise an error if the report could not be written, before the data are read."""
     if report is None:
         if test is not None:
-            raise MaxMarginError("--test is for the report: give --report FILE.html too")
+            raise MaxMarginError("--test needs a report: add --report FILE.html")
         return
     check_page(report)
     check_output(report, data)
     for other in others:
         if other.exists() and report.exists() and report.samefile(other):
-            raise MaxMarginError(f"{report}: is written as {other} too: name another file")
+            raise MaxMarginError(f"{report}: is also the output {other}: name another file")
     if test is not None:
         check_output(report, test)
-        with open(test, "rb"):  # that it can be read must be known before training
+        with open(test, "rb"):  # fail before training if it cannot be read
             pass
 
 
 def report_training(
     report: Path, estimator: Any, examples: Any, test: str | None, command: str
 ) -> None:
-    """Write the report of an estimator that was trained on ``examples`` of a file."""
+    """Write the report of an estimator that was trained on the ``examples`` of a file."""
     structure = estimator.structure
     show = structure.show
     number_features(estimator)
@@ -52,7 +52,7 @@ def report_training(
 
 
 def number_features(estimator: Any) -> None:
-    """Name features without names as files number them, from 1 on."""
+    """Give features without names the numbers that they have in data files, from 1."""
     named = hasattr(estimator, "feature_names_in_") or getattr(estimator, "feature_names_", None)
     if not named and hasattr(estimator, "n_features_in_"):
         estimator.feature_names_ = [f"feature {j + 1}" for j in range(estimator.n_features_in_)]

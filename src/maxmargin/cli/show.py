@@ -11,17 +11,17 @@ from ..progress import duration
 from ..report.console import Console, pairs_table, result_rows
 from ..result import Result
 
-#: This number of labels is listed by name.
+#: List at most this many labels by name.
 LISTED_CLASSES = 12
 
-#: A longer parameter is cut.
+#: Longer parameters are truncated, in characters.
 _LONGEST = 60
 
 
 def print_training(
     estimator: Any, size: str, certificate: str, written: list[str], seconds: float
 ) -> None:
-    """The end of ``train``: ``size`` says what the data were, ``seconds`` is the total time."""
+    """Print the summary of ``train``; ``size`` describes the data, ``seconds`` is the time."""
     console = Console()
     content = estimator.structure.show.describe(estimator)
     console.print(f"[bold]{type(estimator).__name__}[/bold] on {size}, {content}")
@@ -31,11 +31,11 @@ def print_training(
 
 
 def print_info(path: str, content: dict[str, Any], structure: Any, certificate: str) -> None:
-    """What a model file says about itself."""
+    """Print the description of a model file."""
     parameters = ", ".join(f"{key}={_brief(value)}" for key, value in content["parameters"].items())
     rows = [("file", f"{path} ({os.path.getsize(path):,} bytes)"), ("model", content["estimator"])]
     if content["problem"]:
-        rows.append(("problem", f"{content['problem']} (its code is not in the file)"))
+        rows.append(("problem", f"{content['problem']} (the file does not contain its code)"))
     rows.append(("parameters", parameters))
     if content["classes"] is not None:
         rows.append((structure.show.class_word, _listed(content["classes"])))
@@ -53,7 +53,7 @@ def print_info(path: str, content: dict[str, Any], structure: Any, certificate: 
 
 
 def _brief(value: Any) -> str:
-    """A parameter; of a long one, such as a template or a cost matrix, the beginning."""
+    """A parameter as text; long ones, such as a template or a cost matrix, are truncated."""
     text = repr(value)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
 
@@ -65,7 +65,7 @@ def _listed(labels: list[Any]) -> str:
 
 
 def info_json(content: dict[str, Any]) -> dict[str, Any]:
-    """The same for programs."""
+    """The description of a model file as JSON types."""
     result: Result = content["result"]
     numbers = (
         "primal",
@@ -82,6 +82,7 @@ def info_json(content: dict[str, Any]) -> dict[str, Any]:
         "result": {
             "status": result.status.name.lower(),
             "message": result.status.value,
+            "bounds": result.bounds,
             **{name: getattr(result, name) for name in numbers},
         },
     }

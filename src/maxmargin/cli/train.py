@@ -1,7 +1,7 @@
-"""``maxmargin train``: one sub-command per structure, with that structure's own options only.
+"""``maxmargin train``: one sub-command per structure, with the options of that structure.
 
-The sub-commands are made from the registry. Nothing heavy is imported here: ``maxmargin train
---help`` must answer at once.
+The sub-commands are made from the registry. Nothing slow is imported here, so that ``maxmargin
+train --help`` answers at once.
 """
 
 from __future__ import annotations
@@ -23,19 +23,21 @@ from .arguments import Data
 
 OutputOption = Annotated[Path, typer.Option("--output", "-o", help="The model file to write.")]
 PlotOption = Annotated[
-    Path | None, typer.Option(help="Draw the convergence: a .png, .svg or .pdf file.")
+    Path | None, typer.Option(help="Write a convergence plot to this .png, .svg or .pdf file.")
 ]
 ReportOption = Annotated[
     Path | None,
-    typer.Option(help="Write a report: certificate, curves, errors, weights; a .html file."),
+    typer.Option(
+        help="Write a report to this .html file: certificate, convergence, errors, weights."
+    ),
 ]
 TestOption = Annotated[
     str | None,
-    typer.Option(metavar="DATA", help="Other examples to evaluate on, for the report."),
+    typer.Option(metavar="DATA", help="Test examples, evaluated in the report."),
 ]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print only warnings and errors.")]
 
-#: What every sub-command has besides its structure's options.
+#: Options of every sub-command, in addition to those of its structure.
 COMMON: dict[str, tuple[Any, Any]] = {
     "plot": (PlotOption, None),
     "report": (ReportOption, None),
@@ -45,7 +47,7 @@ COMMON: dict[str, tuple[Any, Any]] = {
 
 
 class TrainGroup(TyperGroup):
-    """The structures as commands, found in the registry and made when they are asked for."""
+    """The structures of the registry as sub-commands, which are made when they are needed."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """The structures that can be trained from files."""
@@ -68,12 +70,12 @@ class TrainGroup(TyperGroup):
         )
 
 
-NOTES = """When a limit or Ctrl-C ends training early, the best model so far is written, with a
-warning that tells how far from the optimum it can be, and the exit code is 0."""
+NOTES = """If a limit or Ctrl-C ends training early, the best model so far is written, a warning
+says how far it can be from the optimum, and the exit code is 0."""
 
 
 def _structure(name: str) -> Structure | None:
-    """A structure that reads training files; None for others, and for broken plug-ins."""
+    """The structure if it can be trained from files; None otherwise, or if it is broken."""
     try:
         structure = get_structure(name)
     except MaxMarginError as error:

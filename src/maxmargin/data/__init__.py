@@ -1,1 +1,1 @@
-"""What examples are: labels, sequences, transitions, trees, and generators of small data."""
+"""The data types of examples: labels, sequences, transitions, trees; generators of small data."""

@@ -12,7 +12,7 @@ from ..errors import DataError
 from .trees import Tree, fold
 
 ROOT = "TOP"
-"""The label of an outer bracket without one: ``( (S ...))`` is read as ``(TOP (S ...))``."""
+"""The label of an outer bracket without label: ``( (S ...))`` is read as ``(TOP (S ...))``."""
 
 _TOKEN = re.compile(
     r"\(\s*(?:([^\s()]+)\s+([^\s()]+)\s*\)|([^\s()]*))"  # a tag with its word, or an opening label
@@ -23,7 +23,7 @@ _FUNCTION = re.compile(r"(?<=.)[-=|].*")
 
 
 def as_tree(obj: Any) -> Tree:
-    """A tree from a `Tree`, a tree of NLTK or a bracketed string.
+    """A `Tree` from a `Tree`, an ``nltk.Tree`` or a bracketed string.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def as_tree(obj: Any) -> Tree:
     Raises
     ------
     DataError
-        If it is none of these, or not a tree over tagged words.
+        If ``obj`` has another type, or is not a tree over tagged words.
 
     Examples
     --------
@@ -44,13 +44,13 @@ def as_tree(obj: Any) -> Tree:
     if isinstance(obj, str):
         found = parse_trees(obj)
         if len(found) != 1:
-            raise DataError(f"the string holds {len(found)} trees; give one, as in (NN dog)")
+            raise DataError(f"the string contains {len(found)} trees; give one, as in (NN dog)")
         return found[0]
     if isinstance(obj, list) and callable(getattr(obj, "label", None)):
         return fold(obj, list, lambda node, values: Tree(str(node.label()), values))
     raise DataError(
-        f"{type(obj).__name__} is no tree; give a maxmargin.Tree, an nltk.Tree or a string of "
-        "brackets"
+        f"{type(obj).__name__} is not a tree; give a maxmargin.Tree, an nltk.Tree or a bracketed "
+        "string"
     )
 
 
@@ -63,9 +63,10 @@ def parse_trees(
     ----------
     text : str
     name : str, optional
-        The file it comes from, for messages.
+        The name of the file, for error messages.
     traces, functions : bool
-        Whether to keep them; see `clean`. Trees without any other word are left out.
+        Whether to keep traces and function tags; see `clean`. Trees that consist of traces only
+        are left out.
 
     Raises
     ------
@@ -73,7 +74,7 @@ def parse_trees(
         If brackets are unbalanced, labels are missing, or words have no tag.
     """
     collecting = gc.isenabled()
-    gc.disable()  # nothing here is ever garbage, and to look for it takes half of the time
+    gc.disable()  # nothing here becomes garbage, and collecting takes half of the time
     try:
         trees = _parse(text, name, _joiner(traces, functions))
     finally:
@@ -84,8 +85,8 @@ def parse_trees(
 
 def _parse(text: str, name: str | None, join: Callable[[str, list[Tree]], Tree]) -> list[Tree]:
     trees: list[Tree] = []
-    tagged: dict[tuple[str, str], Tree] = {}  # trees never change, so that words share them
-    parts: list[Tree] = trees  # of the innermost open bracket
+    tagged: dict[tuple[str, str], Tree] = {}  # trees are immutable, so equal words share one
+    parts: list[Tree] = trees  # the children of the innermost open bracket
     stack: list[tuple[str, list[Tree], int]] = []
     for number, (tag, word, label, close, loose) in enumerate(_TOKEN.findall(text)):
         if word:
@@ -114,10 +115,10 @@ def _parse(text: str, name: str | None, join: Callable[[str, list[Tree]], Tree])
 def _outer_label(
     label: str, parts: list[Tree], inside: bool, text: str, start: int, name: str | None
 ) -> str:
-    """The name of an outer bracket without one; everything else that lacks something is refused."""
+    """The label of an outer bracket without label; a DataError for other incomplete brackets."""
     if not parts:
         remedy = "write tag and word, as in (NN dog)" if label else "remove it"
-        raise _error(text, start, f"({label}) holds nothing; {remedy}", name)
+        raise _error(text, start, f"({label}) is empty; {remedy}", name)
     if inside:
         raise _error(text, start, "a bracket inside a tree has no label; give it one", name)
     return ROOT
@@ -127,14 +128,14 @@ def _loose(text: str, number: int, word: str, name: str | None) -> DataError:
     return _error(
         text,
         number,
-        f"the word {word!r} has no bracket of its own; write each word with its tag, as in "
+        f"the word {word!r} has no tag; write each word in brackets with its tag, as in "
         f"(NN {word}), and nothing between trees",
         name,
     )
 
 
 def _error(text: str, number: int, message: str, name: str | None) -> DataError:
-    """An error at a token, given by its number."""
+    """The DataError for the token with this number."""
     token = next(islice(_TOKEN.finditer(text), number, None))
     line = text.count("\n", 0, token.start()) + 1
     return DataError(message, name, line if name is not None or line > 1 else None)
@@ -147,16 +148,16 @@ def clean(tree: Any, traces: bool = False, functions: bool = False) -> Tree | No
     ----------
     tree : Tree, nltk.Tree or str
     traces : bool
-        Whether to keep words with the tag ``-NONE-``. Without them, constituents left without
-        words go too.
+        Whether to keep words with the tag ``-NONE-``. If not, constituents that have no other
+        words are removed too.
     functions : bool
         Whether to keep what follows the first ``-``, ``=`` or ``|`` of a constituent's label.
 
     Returns
     -------
     Tree or None
-        None if no word is left. A constituent whose only part has its own label, which the removal
-        often makes, is left out (unless both are kept).
+        None if no word is left. A constituent whose only child has the same label, which removing
+        often creates, is merged with it (unless traces and functions are both kept).
 
     Examples
     --------
@@ -172,11 +173,11 @@ def clean(tree: Any, traces: bool = False, functions: bool = False) -> Tree | No
     return cleaned if traces or cleaned.label != "-NONE-" else None
 
 
-_NOTHING = Tree("-NONE-", ("",))  # stands for a constituent without words until its parent drops it
+_NOTHING = Tree("-NONE-", ("",))  # a constituent without words, which its parent removes
 
 
 def _joiner(traces: bool, functions: bool) -> Callable[[str, list[Tree]], Tree]:
-    """What makes a constituent of its parts while leaving out what is not to be kept."""
+    """A function that makes a constituent from its children, without what is not kept."""
     if traces and functions:
         return Tree
     short: dict[str, str] = {}  # labels without function tags

@@ -1,8 +1,8 @@
-"""Arrays from outside, made safe for compiled code.
+"""Checks of arrays from users and files, before compiled code uses them.
 
-Compiled loops check no bounds: an index out of range is a crash, or a write into other memory.
-Every array that a user, a file or a checkpoint gives passes through here first. The checks are
-passes over memory without copies; only when one fails is the place of the fault looked for.
+Compiled code does not check bounds: an index out of range can crash or overwrite other memory.
+Every array from a user, a file or a checkpoint is therefore checked here first. The checks read
+the memory without copies; the position of an error is searched only if a check fails.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ import numpy as np
 
 from ..errors import DataError
 
-#: What to do about a sparse matrix that is not one.
+#: What to do about an invalid sparse matrix.
 REPAIR = "it was changed by hand or damaged: build it again, for example with scipy.sparse"
 
 
 def csr_rows(X: Any, what: str = "X") -> Any:
-    """A sparse matrix as CSR whose indices compiled code can trust.
+    """A sparse matrix as CSR, with checked indices.
 
-    Checked before any conversion, because SciPy's own conversions trust indices as well.
+    They are checked before the conversion, because SciPy does not check them.
 
     Parameters
     ----------
     X : sparse matrix (rows, d)
     what : str
-        Its name in messages.
+        The name of the matrix in error messages.
     """
     if len(X.shape) != 2:
-        raise DataError(f"{what} has shape {X.shape}: a matrix with one row each is needed")
+        raise DataError(f"{what} has shape {X.shape}: it must be a matrix of two dimensions")
     if X.format not in ("csr", "csc", "bsr", "coo"):
         try:
             X = X.tocoo()
@@ -48,29 +48,27 @@ def csr_rows(X: Any, what: str = "X") -> Any:
 
 
 def as_csr(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: Any) -> Any:
-    """The CSR matrix of arrays from a file, without copies; they are checked before SciPy's use."""
+    """The CSR matrix of arrays from a file, without copies; checked before SciPy uses them."""
     import scipy.sparse as sp
 
     shape = np.asarray(shape)
     if shape.shape != (2,) or shape.dtype.kind not in "iu" or (shape < 0).any():
-        raise DataError(
-            f"shape is {shape.tolist()!r}: two numbers, of rows and columns, are needed"
-        )
+        raise DataError(f"shape is {shape.tolist()!r}: it must be the numbers of rows and columns")
     if data.ndim != 1:
-        raise DataError(f"data has shape {data.shape}: it has one number for each entry")
+        raise DataError(f"data has shape {data.shape}: it must have one dimension")
     rows, d = shape.tolist()
     _check_indptr(indptr, rows, min(len(indices), len(data)), "the matrix")
     _check_range(indices, d, "indices", f"of shape {(rows, d)}", indptr)
     try:
         matrix = sp.csr_matrix((data, indices, indptr), shape=(rows, d), copy=False)
     except (ValueError, TypeError) as error:
-        raise DataError(f"is no CSR matrix: {error}; {REPAIR}") from error
+        raise DataError(f"is not a CSR matrix: {error}; {REPAIR}") from error
     check_compressed(matrix)
     return matrix
 
 
 def check_compressed(X: Any, what: str = "X") -> None:
-    """The index arrays of a CSR, CSC or BSR matrix are in range and agree with its shape."""
+    """Check that the index arrays of a CSR, CSC or BSR matrix agree with its shape."""
     size, block = X.shape, (1, 1)
     if X.format == "bsr":
         if X.data.ndim != 3 or any(s % b for s, b in zip(size, X.blocksize, strict=True)):
@@ -87,7 +85,7 @@ def check_compressed(X: Any, what: str = "X") -> None:
 
 
 def _check_indptr(indptr: np.ndarray, lines: int, entries: int, what: str) -> None:
-    """It rises from 0 to at most ``entries``, with one number more than there are rows."""
+    """Check that indptr increases from 0 to at most ``entries``, and has ``lines + 1`` numbers."""
     name = f"{what}.indptr"
     if indptr.dtype.kind not in "iu" or indptr.shape != (lines + 1,):
         raise DataError(
@@ -95,11 +93,13 @@ def _check_indptr(indptr: np.ndarray, lines: int, entries: int, what: str) -> No
             f"{lines} rows need {lines + 1} integers: {REPAIR}"
         )
     if indptr[0] != 0:
-        raise DataError(f"{name} begins with {indptr[0]}, not with 0: {REPAIR}")
+        raise DataError(f"{name} starts with {indptr[0]}, not with 0: {REPAIR}")
     falls = indptr[1:] < indptr[:-1]
     if falls.any():
         i = int(np.argmax(falls))
-        raise DataError(f"{name} falls from {indptr[i]} to {indptr[i + 1]} at row {i}: {REPAIR}")
+        raise DataError(
+            f"{name} decreases from {indptr[i]} to {indptr[i + 1]} at row {i}: {REPAIR}"
+        )
     if indptr[-1] > entries:
         raise DataError(f"{name} ends at {indptr[-1]}, but there are {entries} entries: {REPAIR}")
 
@@ -107,7 +107,7 @@ def _check_indptr(indptr: np.ndarray, lines: int, entries: int, what: str) -> No
 def _check_range(
     index: np.ndarray, size: int, name: str, where: str, indptr: np.ndarray | None = None
 ) -> None:
-    """Indices lie in 0..size-1; the message names the entry, and the row where it is known."""
+    """Check that indices lie in 0..size-1; the error names the entry, and the row if known."""
     if index.dtype.kind not in "iu" or index.ndim != 1:
         raise DataError(
             f"{name} is an array of {index.dtype} of shape {index.shape}, not of integers: {REPAIR}"
@@ -119,27 +119,31 @@ def _check_range(
     if indptr is not None:
         row = f", in row {int(np.searchsorted(indptr, p, side='right')) - 1}"
     raise DataError(
-        f"{name}[{p}] is {index[p]}{row}: in a matrix {where} it lies in 0 to {size - 1}; {REPAIR}"
+        f"{name}[{p}] is {index[p]}{row}: in a matrix {where} it must be in 0 to {size - 1}; "
+        f"{REPAIR}"
     )
 
 
 def first_not_finite(values: np.ndarray) -> int | None:
-    """Place of the first NaN or infinity in the flattened array; None if there is none."""
+    """Index of the first NaN or infinity in the flattened array; None if all are finite."""
     if values.dtype.kind != "f":
         return None
     with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum()):  # one pass, no copy; only an overflow can deceive it
+        if np.isfinite(values.sum()):  # one pass without a copy
             return None
-    bad = ~np.isfinite(values.ravel())
+    bad = ~np.isfinite(values.ravel())  # a sum of finite values can overflow
     return int(np.argmax(bad)) if bad.any() else None
 
 
 def check_finite_rows(X: Any, what: str = "X") -> None:
-    """A CSR matrix or an array (rows, d) of finite numbers; the message names row and column."""
+    """Check that all entries of a CSR matrix or array (rows, d) are finite.
+
+    The error names row and column.
+    """
     sparse = hasattr(X, "indptr")
     values = X.data if sparse else X
     if values.dtype.kind not in "fiub":
-        raise DataError(f"{what} holds {values.dtype}: features are numbers")
+        raise DataError(f"{what} has type {values.dtype}: features must be numbers")
     p = first_not_finite(values)
     if p is None:
         return
@@ -160,7 +164,7 @@ class NotFinite(DataError):
 
 
 def check_weights(weight: Any, n: int, name: str) -> np.ndarray:
-    """n finite weights >= 0, as float64; ``name`` is that of the array in messages."""
+    """n finite weights >= 0 as float64; ``name`` is used in error messages."""
     weight = np.asarray(weight)
     if weight.dtype.kind not in "fiub" or weight.shape != (n,):
         raise DataError(
@@ -170,41 +174,46 @@ def check_weights(weight: Any, n: int, name: str) -> np.ndarray:
     weight = weight.astype(np.float64, copy=False)
     i = first_bad_weight(weight)
     if i is not None:
-        raise DataError(f"{name}[{i}] is {weight[i]}: weights are finite and >= 0")
+        raise DataError(f"{name}[{i}] is {weight[i]}: weights must be finite and >= 0")
     return weight
 
 
 def first_bad_weight(weight: np.ndarray) -> int | None:
-    """Place of the first weight that is negative, NaN or infinite; None if there is none."""
+    """Index of the first weight that is negative, NaN or infinite; None if all are valid."""
     if len(weight) == 0 or (weight.min() >= 0 and weight.max() < np.inf):  # NaN fails both
         return None
     return int(np.argmax(~np.isfinite(weight) | (weight < 0)))
 
 
 def check_codes(y: Any, n: int, low: int, high: int, what: str = "label") -> np.ndarray:
-    """n integers in low..high: class numbers, before they become a narrow type."""
+    """n class numbers in low..high, checked before they are converted to a smaller type."""
     y = np.asarray(y)
     if y.shape != (n,):
         raise DataError(f"there are {n} examples, but the labels have shape {y.shape}")
     if n and y.dtype.kind not in "iub" and not (y.dtype.kind == "f" and (y % 1 == 0).all()):
-        raise DataError(f"labels are class numbers {low} to {high}, got an array of {y.dtype}")
+        raise DataError(f"labels must be class numbers {low} to {high}, got an array of {y.dtype}")
     if n and not (y.min() >= low and y.max() <= high):
         i = int(np.argmax((y < low) | (y > high)))
-        raise DataError(f"{what} {i} is {y[i]}: class numbers are {low} to {high}")
+        raise DataError(f"{what} {i} is {y[i]}: class numbers must be in {low} to {high}")
     return y
 
 
 def check_like(found: np.ndarray, fresh: np.ndarray, name: str, grows: bool = False) -> np.ndarray:
-    """A restored array in the form of a fresh one: type, shape, order in memory, finite numbers.
+    """An array from a file, checked to have type and shape of a new one and finite numbers.
 
     Parameters
     ----------
     found, fresh : arrays
-        The array from a file, and the one in whose place it comes.
+        The array from the file, and the new array that it replaces.
     name : str
-        Of the array, for messages.
+        The name of the array in error messages.
     grows : bool
-        Only the number of dimensions must be the same.
+        The shapes may differ; only the number of dimensions must be the same.
+
+    Returns
+    -------
+    array
+        ``found``, C-contiguous.
     """
     shape_fits = found.ndim == fresh.ndim if grows else found.shape == fresh.shape
     if found.dtype != fresh.dtype or not shape_fits:
@@ -220,7 +229,7 @@ def check_like(found: np.ndarray, fresh: np.ndarray, name: str, grows: bool = Fa
 
 
 def check_offsets(offsets: Any, total: int) -> np.ndarray:
-    """Where sequences begin: int64 numbers that rise from 0 to the number of rows."""
+    """The starts of sequences as int64, checked to increase from 0 to the number of rows."""
     offsets = np.asarray(offsets)
     whole = offsets.dtype.kind in "iu" or (offsets.dtype.kind == "f" and offsets.size == 1)
     if (
@@ -231,5 +240,5 @@ def check_offsets(offsets: Any, total: int) -> np.ndarray:
         or offsets[-1] != total
         or (offsets[1:] < offsets[:-1]).any()
     ):
-        raise DataError(f"offsets rise from 0 to the number of rows, {total}")
+        raise DataError(f"offsets must increase from 0 to the number of rows, {total}")
     return offsets.astype(np.int64, copy=False)

@@ -1,4 +1,4 @@
-"""Cost matrices: what each wrong label costs."""
+"""Cost matrices: the loss of each pair of true and predicted label."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ from ..errors import DataError
 
 
 def check_cost(cost: Any, n_classes: int) -> np.ndarray:
-    """A valid cost matrix, 0/1 when none is given."""
+    """The checked cost matrix (n_classes, n_classes); the 0/1 loss if ``cost`` is None."""
     if cost is None:
         return _frozen(1.0 - np.eye(n_classes))
     matrix = np.asarray(cost, np.float64)
     if matrix.shape != (n_classes, n_classes):
         raise DataError(
-            f"the cost matrix has shape {matrix.shape}, {n_classes} classes need "
+            f"the cost matrix has shape {matrix.shape}, but {n_classes} classes need "
             f"({n_classes}, {n_classes}), in the order of classes_"
         )
     bad = ~np.isfinite(matrix) | (matrix < 0) | ((matrix != 0) & np.eye(n_classes, dtype=bool))
     if bad.any():
         t, k = np.argwhere(bad)[0]
         raise DataError(
-            f"cost[{t}, {k}] is {matrix[t, k]}: costs are finite and >= 0, and 0 on the diagonal"
+            f"cost[{t}, {k}] is {matrix[t, k]}: costs must be finite and >= 0, and 0 on the "
+            "diagonal"
         )
     return _frozen(matrix)
 

@@ -1,8 +1,8 @@
-"""Sentences of a small grammar, with parts of speech, chunks or trees: data out of nothing.
+"""Generated sentences of a small grammar, with parts of speech, chunks or trees.
 
-They are there so that taggers and parsers can be tried without any download. Words are ambiguous
-("saw" is a noun and a verb), new words appear in every file, some parts of speech are wrong, and
-some chunk tags can be made wrong too.
+With them taggers and parsers can be tried without a download. Words are ambiguous ("saw" is a noun
+and a verb), every file has new words, some parts of speech are wrong, and some chunk tags can be
+made wrong too.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ _PREPOSITIONS = _words("in on near with after before")
 _DETERMINERS = _words("the a every this")
 _MODALS = _words("will can must should")
 
-#: The words of trees: those that are both nouns and verbs of the past stand in both lists.
+#: Words of trees; words that can be nouns and verbs in the past tense are in both lists.
 _TREE_NOUNS = _words("dog cat child teacher garden letter river bird saw cut felt cast set")
 _TREE_VERBS = _words("saw cut felt cast set found liked watched painted followed")
 _TREE_DETERMINERS = _words("the the this every")
 _OF_NOUNS = _words("of near behind")
 _OF_VERBS = _words("with after before")
 
-#: Parts of invented words: every file has some that no other has.
+#: Syllables of invented words, which make every file contain new words.
 _SYLLABLES = _words("ba de fi go lu mo na pe ri so tu va ze ki")
 
-#: Parts of speech that are sometimes taken for one another.
+#: Parts of speech that are sometimes confused.
 _CONFUSED = {"NN": "VB", "VB": "NN", "JJ": "NN", "RB": "JJ"}
 
 Token = tuple[str, str, str]
 
 
 def make_conll(n: int = 300, seed: int = 0, noise: float = 0.0) -> list[str]:
-    """Lines of a CoNLL file: word, part of speech and chunk tag, with blank lines in between.
+    """Lines of a CoNLL file: word, part of speech and chunk tag; a blank line ends a sentence.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def make_conll(n: int = 300, seed: int = 0, noise: float = 0.0) -> list[str]:
         Number of sentences.
     seed : int
     noise : float
-        Part of the sentences in which one chunk tag is wrong.
+        Fraction of the sentences in which one chunk tag is wrong.
 
     Returns
     -------
@@ -128,7 +128,7 @@ def _verb_phrase(random: np.random.Generator) -> Iterator[Token]:
 
 
 def _mistag(random: np.random.Generator, token: Token) -> Token:
-    """Parts of speech as a program finds them: some nouns are taken for verbs, and others."""
+    """Replace some parts of speech by wrong ones, as an automatic tagger would."""
     word, pos, tag = token
     if pos in _CONFUSED and random.random() < 0.08:
         pos = _CONFUSED[pos]
@@ -136,7 +136,7 @@ def _mistag(random: np.random.Generator, token: Token) -> Token:
 
 
 def _spoil(random: np.random.Generator, tokens: list[Any]) -> None:
-    """A chunk of one token gets a wrong type: the tags are wrong, but still possible."""
+    """Give a chunk of one token a wrong type; the tag sequence stays valid."""
     tags = [tag for _, _, tag in tokens]
     single = [t for t in range(len(tags) - 1) if not tags[t + 1].startswith("I-")]
     t = single[int(random.integers(len(single)))]
@@ -146,11 +146,11 @@ def _spoil(random: np.random.Generator, tokens: list[Any]) -> None:
 
 
 def make_trees(n: int = 300, seed: int = 0) -> list[Tree]:
-    """Constituent trees of sentences.
+    """Constituent trees of generated sentences.
 
-    Whether "saw" is a noun or a verb depends on its neighbours; the preposition decides whether a
-    phrase such as "near the river" belongs to the noun or to the verb before it; and some nouns
-    are invented.
+    Whether "saw" is a noun or a verb depends on its neighbours. The preposition decides whether a
+    phrase such as "near the river" belongs to the noun or to the verb before it. Some nouns are
+    invented.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def _tag(random: np.random.Generator, tag: str, words: list[str]) -> Tree:
 
 
 def _noun_tree(random: np.random.Generator, nested: bool = False) -> Tree:
-    """A noun phrase; one that is inside another (``nested``) has nothing after its noun."""
+    """A noun phrase; a phrase inside another one (``nested``) ends with its noun."""
     if random.random() < 0.15:
         return Tree("NP", [_tag(random, "NNP", _NAMES)])
     parts = [_tag(random, "DT", _TREE_DETERMINERS)]

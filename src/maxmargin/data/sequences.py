@@ -1,4 +1,4 @@
-"""Sequences of tokens: the input of a chain, whatever form the user has it in."""
+"""Sequences of tokens, the input of a chain, from the forms that users may pass."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from .checked import NotFinite, check_finite_rows, check_offsets, csr_rows, firs
 
 
 class Sequences(Sequence[Any]):
-    """Feature rows of all tokens below one another, and where each sequence begins.
+    """The feature rows of all tokens in one matrix, and the start of each sequence.
 
     Parameters
     ----------
     matrix : CSR matrix or array (total, d)
-        One row for each token.
+        One row per token.
     offsets : int array (n + 1,)
         Sequence i is ``matrix[offsets[i]:offsets[i + 1]]``.
     weight : array (total,), optional
-        Weights >= 0 of the tokens: how much an error at a token costs.
+        Weights >= 0 of the tokens, which multiply the loss of an error.
     """
 
     def __init__(self, matrix: Any, offsets: Any, weight: Any = None):
@@ -30,13 +30,15 @@ class Sequences(Sequence[Any]):
         sparse = sp.issparse(matrix)
         self.matrix = csr_rows(matrix, "the matrix of tokens") if sparse else np.asarray(matrix)
         if self.matrix.ndim != 2:
-            raise DataError(f"the rows of tokens form a matrix, got shape {self.matrix.shape}")
+            raise DataError(
+                f"the features of tokens must be a matrix, got shape {self.matrix.shape}"
+            )
         self.offsets = check_offsets(offsets, self.matrix.shape[0])
         self.weight = None if weight is None else self._check_weight(weight)
 
     @property
     def lengths(self) -> np.ndarray:
-        """Number of tokens of each sequence."""
+        """Number of tokens of each sequence, array (n,)."""
         return np.diff(self.offsets)
 
     @property
@@ -48,7 +50,7 @@ class Sequences(Sequence[Any]):
         return len(self.offsets) - 1
 
     def __getitem__(self, key: Any) -> Any:
-        """The rows of one sequence, or the sequences of a slice or an array of numbers."""
+        """The rows of one sequence, or the ``Sequences`` of a slice or an array of numbers."""
         if isinstance(key, int | np.integer):
             i = range(len(self))[key]
             return self.matrix[self.offsets[i] : self.offsets[i + 1]]
@@ -63,7 +65,7 @@ class Sequences(Sequence[Any]):
         return (self[i] for i in range(len(self)))
 
     def locate(self, row: int) -> tuple[int, int]:
-        """Sequence and token of a row of the matrix."""
+        """The numbers of sequence and token of a row of the matrix, from 0."""
         i = int(np.searchsorted(self.offsets, row, side="right")) - 1
         return i, int(row - self.offsets[i])
 
@@ -71,15 +73,15 @@ class Sequences(Sequence[Any]):
         weight = np.asarray(weight, np.float64)
         if weight.shape != (self.matrix.shape[0],):
             raise DataError(
-                f"token weights have shape {weight.shape}, {self.matrix.shape[0]} tokens need one "
-                "each"
+                f"token weights have shape {weight.shape}, but there are "
+                f"{self.matrix.shape[0]} tokens: give one weight per token"
             )
         row = first_bad_weight(weight)
         if row is not None:
             i, t = self.locate(row)
             raise DataError(
-                f"the weight of token {t} of sequence {i} is {weight[row]}: weights are finite "
-                "and >= 0",
+                f"the weight of token {t} of sequence {i} is {weight[row]}: weights must be "
+                "finite and >= 0",
                 sequence=i,
                 token=t,
             )
@@ -113,18 +115,20 @@ class LabelSequences:
 
 
 def offsets_of(lengths: Any) -> np.ndarray:
-    """Where each sequence begins, and at the end the total."""
+    """The start of each sequence, followed by the total number of tokens, int64 array (n + 1,)."""
     return np.concatenate([[0], np.cumsum(np.asarray(lengths, np.int64))])
 
 
 def stack_sequences(X: Any) -> Sequences:
-    """A list of matrices (L_i, d), all sparse or all dense, as ``Sequences``."""
+    """A list of matrices (L_i, d), sparse or dense, as ``Sequences``."""
     import scipy.sparse as sp
 
     if isinstance(X, Sequences):
         return X
     if sp.issparse(X) or getattr(X, "ndim", 3) == 2:
-        raise DataError("X is one matrix: it is a list of sequences; for a single one use [X]")
+        raise DataError(
+            "X is one matrix: it must be a list of sequences; for a single sequence use [X]"
+        )
     parts = [_as_matrix(x, i) for i, x in enumerate(X)]
     if not parts:
         raise DataError("X is empty: at least one sequence is needed")
@@ -134,15 +138,18 @@ def stack_sequences(X: Any) -> Sequences:
             parts[i] = np.zeros((0, d or 0))
         elif x.ndim != 2:
             raise DataError(
-                f"sequence {i} has shape {x.shape}: a sequence is a matrix with one row per token",
+                f"sequence {i} has shape {x.shape}: it must be a matrix with one row per token",
                 sequence=i,
             )
         elif x.shape[1] != d and x.shape[0]:
             raise DataError(
-                f"sequence {i} has {x.shape[1]} features, those before it have {d}", sequence=i
+                f"sequence {i} has {x.shape[1]} features, the sequences before it have {d}",
+                sequence=i,
             )
         if not sp.issparse(x) and x.dtype.kind not in "fiub":
-            raise DataError(f"sequence {i} holds {x.dtype}: features are numbers", sequence=i)
+            raise DataError(
+                f"sequence {i} has type {x.dtype}: features must be numbers", sequence=i
+            )
     offsets = offsets_of([x.shape[0] for x in parts])
     parts = [x for x in parts if x.shape[0]] or [np.zeros((0, d or 0))]
     if any(sp.issparse(x) for x in parts):
@@ -153,7 +160,7 @@ def stack_sequences(X: Any) -> Sequences:
 
 
 def _as_matrix(x: Any, i: int) -> Any:
-    """Sparse matrices as they are, everything else as an array."""
+    """A sparse matrix as CSR, anything else as an array."""
     if hasattr(x, "tocsr"):
         return csr_rows(x, f"sequence {i}")
     try:
@@ -165,7 +172,7 @@ def _as_matrix(x: Any, i: int) -> Any:
 
 
 def check_finite(X: Sequences) -> None:
-    """No NaN or infinity; the message names the sequence and the token."""
+    """Raise a DataError for NaN or infinity that names the sequence and the token."""
     try:
         check_finite_rows(X.matrix)
     except NotFinite as error:

@@ -1,4 +1,4 @@
-"""Examples that are not in memory: what ``train`` takes in place of ``X, Y``."""
+"""Examples that are not in memory, which ``train`` accepts instead of ``X, Y``."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from typing import Any
 
 
 class Source:
-    """Names examples that are kept elsewhere, such as ``mm.Files``."""
+    """A reference to examples that are stored elsewhere, such as ``mm.Files``."""
 
     def open(self, backend: Any = None, template: Any = None) -> OpenSource:
-        """Agree on labels and features; the workers of ``backend`` read, if there is one."""
+        """Find the labels and features of all examples, with the workers of ``backend`` if any."""
         raise NotImplementedError
 
 
 class OpenSource:
-    """Examples whose labels and features are agreed: ready to be packed."""
+    """Examples whose labels and features are known, ready to be packed."""
 
     def pack(self, problem: Any) -> Any:
-        """All examples as the ``Pack`` of a problem, in this process."""
+        """The ``Pack`` of all examples for a problem, in this process."""
         raise NotImplementedError

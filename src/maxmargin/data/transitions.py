@@ -1,4 +1,4 @@
-"""Which label may follow which: masks of a chain, from the names of its labels or as given."""
+"""Masks of allowed transitions between the labels of a chain."""
 
 from __future__ import annotations
 
@@ -9,36 +9,39 @@ import numpy as np
 from ..errors import DataError
 from .sequences import Sequences
 
-#: What may follow a tag of a segment: tags of the same segment, or tags that begin a new one.
-#: BILOU says L and U where BIOES says E and S.
+#: Prefixes after which a segment can continue, prefixes that continue one, and all prefixes.
+#: BILOU uses L and U where BIOES uses E and S.
 _INSIDE = {"bio": "BI", "bioes": "BI"}
 _CONTINUES = {"bio": "I", "bioes": "IEL"}
 _PREFIXES = {"bio": "BI", "bioes": "BIESLU"}
 
 
 def allowed_transitions(transitions: Any, classes: np.ndarray) -> np.ndarray:
-    """The mask of a chain.
+    """The mask of allowed transitions.
 
     Parameters
     ----------
     transitions : None, "bio", "bioes", pairs of labels or bool array
-        The name of a tagging scheme that the labels follow; or the allowed pairs
-        ``(label, next label)``, where ``(None, label)`` allows a first label and
-        ``(label, None)`` a last one (all are allowed if no pair says so); or an array
-        ``(K, K)`` or ``(K + 2, K)`` in the order of ``classes``.
+        The name of the labels' tagging scheme; or the allowed pairs ``(label, next label)``, where
+        ``(None, label)`` allows a first label and ``(label, None)`` a last label (without such
+        pairs all are allowed); or an array ``(K, K)`` or ``(K + 2, K)`` in the order of
+        ``classes``. None allows all transitions.
     classes : array (K,)
 
     Returns
     -------
     bool array (K + 2, K)
-        ``[from, to]``, then a row of allowed first and a row of allowed last labels.
+        ``[from, to]``, then a row of allowed first labels and a row of allowed last labels.
     """
     K = len(classes)
     if transitions is None:
         return np.ones((K + 2, K), bool)
     if isinstance(transitions, str):
         if transitions not in _INSIDE:
-            raise DataError(f"transitions is 'bio', 'bioes', pairs or an array: {transitions!r}")
+            raise DataError(
+                "transitions must be 'bio', 'bioes', pairs of labels or a bool array, got "
+                f"{transitions!r}"
+            )
         return _by_scheme(transitions, classes.tolist())
     if isinstance(transitions, np.ndarray) and transitions.dtype == bool:
         return _by_array(transitions, K)
@@ -54,7 +57,7 @@ def _by_scheme(scheme: str, classes: list[Any]) -> np.ndarray:
         for b, (after, kind_after) in enumerate(parts):
             if after in _CONTINUES[scheme]:
                 allowed[a, b] = inside and kind == kind_after
-            else:  # a new segment or none: in BIOES only when the last one has ended
+            else:  # a new segment or none: in BIOES only if the last segment has ended
                 allowed[a, b] = scheme == "bio" or not inside
         allowed[K, a] = before not in _CONTINUES[scheme]
         allowed[K + 1, a] = scheme == "bio" or not inside
@@ -70,8 +73,8 @@ def _split_tag(label: Any, scheme: str) -> tuple[str, str]:
         if len(prefix) == 1 and prefix in _PREFIXES[scheme]:
             return prefix, kind
     raise DataError(
-        f"the label {label!r} is no tag of {scheme.upper()}: with transitions={scheme!r} labels "
-        f"are 'O' or one of {', '.join(_PREFIXES[scheme])} with a type, as in 'B-NP'",
+        f"the label {label!r} is not a {scheme.upper()} tag: with transitions={scheme!r} labels "
+        f"must be 'O' or one of {', '.join(_PREFIXES[scheme])} with a type, as in 'B-NP'",
         label=label,
     )
 
@@ -82,7 +85,7 @@ def _by_array(mask: np.ndarray, K: int) -> np.ndarray:
     if mask.shape != (K, K):
         raise DataError(
             f"the mask of transitions has shape {mask.shape}: {K} labels need ({K}, {K}), or "
-            f"({K + 2}, {K}) with a row of first and a row of last labels"
+            f"({K + 2}, {K}) with a row of first labels and a row of last labels"
         )
     return np.vstack([mask, np.ones((2, K), bool)])
 
@@ -95,14 +98,14 @@ def _by_pairs(pairs: Any, classes: list[Any]) -> np.ndarray:
         pairs = [(a, b) for a, b in pairs]
     except (TypeError, ValueError) as error:
         raise DataError(
-            f"transitions is 'bio', 'bioes', pairs of labels or a bool array: {pairs!r}"
+            f"transitions must be 'bio', 'bioes', pairs of labels or a bool array, got {pairs!r}"
         ) from error
     if any(isinstance(label, bool) for pair in pairs for label in pair) and not any(
         isinstance(label, bool) for label in classes
     ):
-        raise DataError("transitions as a mask is an array: use numpy.array(..., bool)")
+        raise DataError("a mask of transitions must be an array: use numpy.array(..., bool)")
     for a, b in pairs:
-        # Labels that training has not seen are no mistake: a fold may miss one.
+        # Labels that are not in the training data are no error: a fold may not contain them.
         if a is None and b in number:
             allowed[K, number[b]] = True
         elif b is None and a in number:
@@ -116,12 +119,16 @@ def _by_pairs(pairs: Any, classes: list[Any]) -> np.ndarray:
 
 
 def check_gold(allowed: np.ndarray, X: Sequences, codes: np.ndarray, classes: np.ndarray) -> None:
-    """Refuse true labels that the mask forbids; the message names sequence, token and labels.
+    """Raise a DataError for true labels that the mask forbids; it names sequence and token.
 
     Parameters
     ----------
+    allowed : bool array (K + 2, K)
+        As from `allowed_transitions`.
+    X : Sequences
     codes : int array (total,)
         Class numbers of all tokens.
+    classes : array (K,)
     """
     K = len(classes)
     starts, ends, after = _places(X)
@@ -149,7 +156,7 @@ def check_gold(allowed: np.ndarray, X: Sequences, codes: np.ndarray, classes: np
 
 
 def allow_gold(allowed: np.ndarray, X: Sequences, codes: np.ndarray) -> None:
-    """Allow, in place, what the labels of all tokens do."""
+    """Allow, in place, all transitions that occur in the labels ``codes`` of all tokens."""
     K = allowed.shape[1]
     starts, ends, after = _places(X)
     allowed[codes[after - 1], codes[after]] = True
@@ -158,7 +165,7 @@ def allow_gold(allowed: np.ndarray, X: Sequences, codes: np.ndarray) -> None:
 
 
 def _places(X: Sequences) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The first tokens, the last tokens, and those that have one before them."""
+    """Indices of the first tokens, of the last tokens, and of all tokens but the first ones."""
     full = X.lengths > 0
     starts, ends = X.offsets[:-1][full], X.offsets[1:][full] - 1
     inner = np.ones(X.offsets[-1], bool)

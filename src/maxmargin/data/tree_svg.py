@@ -1,4 +1,4 @@
-"""Trees as SVG, which reads well on light and on dark pages."""
+"""Drawing of trees as SVG, for light and dark pages."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from rich.cells import cell_len
 from .brackets import as_tree
 from .tree_text import Place, lay_out, wrong_brackets
 
-_SIZE = 14  # of the letters
-_LEVEL = 38  # from a parent to its part
+# All in pixels.
+_SIZE = 14  # font size
+_LEVEL = 38  # vertical distance of two levels
 _GAP = 14
 _MARGIN = 12
-_ROUND = 6  # of the corners of lines
+_ROUND = 6  # radius of the corners of lines
 
-#: The styles hold within the picture only, also when it stands inside a page.
+#: The class keeps the styles from changing the page that contains the image.
 _STYLE = """
 .mm-tree{font-family:system-ui,"DejaVu Sans",Helvetica,Arial,sans-serif;font-size:14px}
 .mm-tree text{text-anchor:middle;fill:#1f2328}
@@ -37,18 +38,18 @@ _STYLE = """
 
 
 def draw_svg(tree: Any, truth: Any = None) -> str:
-    """The tree as an SVG picture.
+    """The tree as an SVG image.
 
     Parameters
     ----------
     tree : Tree, nltk.Tree or str
     truth : Tree, nltk.Tree or str, optional
-        The true tree: constituents that it does not have stand out.
+        The true tree: constituents that it does not have are highlighted.
 
     Returns
     -------
     str
-        A complete SVG document without XML declaration, which may stand in HTML as it is.
+        An SVG document without XML declaration, which can be inserted into HTML.
     """
     return draw_many([("", tree, truth)])
 
@@ -59,7 +60,7 @@ def draw_many(items: Iterable[tuple[str, Any, Any]]) -> str:
     Parameters
     ----------
     items : iterable of (note, tree, truth)
-        The note stands above the tree and may be empty; so may the truth be None.
+        The note is written above the tree and may be empty; the truth may be None.
     """
     parts: list[str] = []
     width = top = 0.0
@@ -74,7 +75,7 @@ def draw_many(items: Iterable[tuple[str, Any, Any]]) -> str:
 
 
 def _draw(note: str, tree: Any, truth: Any, top: float) -> tuple[list[str], float, float]:
-    """Elements, and the right and lower end of what they take."""
+    """The SVG elements of a tree, and the right and lower end of their area."""
     places = lay_out(as_tree(tree), _measure, _GAP)
     wrong = set() if truth is None else wrong_brackets(places, truth)
     drawn = []
@@ -102,7 +103,7 @@ def _text(kind: str, x: float, y: float, text: str) -> str:
 
 
 def _lines(place: Place, top: float, height: int) -> str:
-    """From below a label, along a bar, down to each of the parts; corners are round."""
+    """The path from a label along a horizontal bar to each of its parts, with round corners."""
     x = place.x + _MARGIN
     start = top + _LEVEL * (height - place.level) + 0.35 * _SIZE
     bar = start + 0.28 * _LEVEL
@@ -122,6 +123,6 @@ def _lines(place: Place, top: float, height: int) -> str:
 
 
 def _measure(text: str) -> float:
-    """About the width of the text; wide characters count twice."""
+    """Approximate width of a text in pixels; wide characters count twice."""
     narrow = sum(character in "iljtfr.,:;'|!()[] " for character in text)
     return _SIZE * (0.62 * cell_len(text) - 0.27 * narrow) + 4

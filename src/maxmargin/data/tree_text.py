@@ -1,6 +1,6 @@
-"""Trees as text for terminals, and where the nodes of a picture stand.
+"""Drawing of trees as text, and the layout of nodes for text and SVG.
 
-Words stand in one row at the bottom; a constituent stands right above the highest of its parts.
+Words are in one row at the bottom; a constituent is one level above the highest of its parts.
 """
 
 from __future__ import annotations
@@ -17,21 +17,22 @@ from .trees import Tree, fold
 
 @dataclass(slots=True)
 class Place:
-    """A node and where it stands.
+    """A node and its position.
 
     Attributes
     ----------
     label, word : str
         The word is empty for a constituent.
     parts : list of Place
+        The children.
     level : int
-        0 for words, and one more than the highest part for a constituent.
+        0 for words, and one more than that of the highest part for a constituent.
     left, right : float
-        The room that the node and what is below it take beside the middle of the label.
+        Width of the subtree to the left and to the right of the centre of the label.
     x : float
-        The middle of the label: first from that of the parent, then from the left end of all.
+        The centre of the label: relative to the parent at first, then to the left end of the tree.
     span : (int, int)
-        First word, and end (excluded).
+        First word and end (excluded).
     """
 
     label: str
@@ -45,12 +46,12 @@ class Place:
 
     @property
     def width(self) -> float:
-        """All the room."""
+        """Width of the subtree."""
         return self.left + self.right
 
 
 def lay_out(tree: Tree, measure: Callable[[str], float], gap: float) -> list[Place]:
-    """Places of all nodes, a parent before its parts.
+    """The positions of all nodes, a parent before its parts.
 
     Parameters
     ----------
@@ -82,7 +83,7 @@ def lay_out(tree: Tree, measure: Callable[[str], float], gap: float) -> list[Pla
 
 
 def _stand_over(label: str, parts: list[Place], half: float, gap: float) -> Place:
-    """A parent over the middle of its parts, which stand side by side."""
+    """A parent above the centre of its parts, which are placed side by side."""
     end = -gap
     for part in parts:
         part.x = end + gap + part.left
@@ -112,13 +113,12 @@ def draw_text(tree: Any, width: int | None = 100) -> str:
     ----------
     tree : Tree, nltk.Tree or str
     width : int or None
-        A tree that takes more columns is drawn as an outline, from left to right; None for no
-        limit.
+        Maximum number of columns; a wider tree is drawn as an outline. None for no limit.
 
     Returns
     -------
     str
-        Lines without a line end after the last one.
+        Lines, without a newline at the end.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def draw_text(tree: Any, width: int | None = 100) -> str:
     The   dog   barks
     """
     tree = as_tree(tree)
-    for gap in (3, 1):  # odd, as the widths are, so that every word has a middle column
+    for gap in (3, 1):  # odd, like the widths, so that every word has a central column
         places = lay_out(tree, lambda text: cell_len(text) | 1, gap)
         if width is None or places[0].width <= width:
             return _draw_places(places)
@@ -168,7 +168,7 @@ def _draw_fork(grid: _Grid, row: int, x: int, ends: list[int]) -> None:
 
 
 class _Grid:
-    """Rows of cells; a wide character fills the cell after it with nothing."""
+    """Rows of cells; the cell after a wide character is empty."""
 
     def __init__(self) -> None:
         self.rows: list[dict[int, str]] = []
@@ -179,11 +179,11 @@ class _Grid:
         self.rows[row][column] = character
 
     def write(self, row: int, middle: int, text: str) -> None:
-        """Write with the middle of the text in this column."""
+        """Write a text centred on this column."""
         column = middle - (cell_len(text) - 1) // 2
         for character in text:
             wide = cell_len(character)
-            if not wide:  # combines with the character before
+            if not wide:  # a combining character
                 character = self.rows[row].get(column - 1, "") + character
                 column -= 1
             self.line(row, column, character)
@@ -200,9 +200,10 @@ class _Grid:
 
 
 def draw_outline(tree: Any) -> str:
-    """The tree as an outline, from left to right; for sentences that are too long for a row.
+    """The tree as an indented outline, for sentences that are too long for one row.
 
-    Constituents with one part share its line, and so do the words of one that has nothing else.
+    A constituent with a single part is on the same line as this part, and a constituent that has
+    only words is on the same line as its words.
 
     Examples
     --------
@@ -212,7 +213,8 @@ def draw_outline(tree: Any) -> str:
     └─ VP  barks/VBZ
     """
     lines: list[str] = []
-    stack: list[tuple[Tree, str, str]] = [(as_tree(tree), "", "")]  # what comes before, and below
+    # Nodes with the prefix of their first line and of the lines below.
+    stack: list[tuple[Tree, str, str]] = [(as_tree(tree), "", "")]
     while stack:
         node, before, below = stack.pop()
         labels = [] if node.preterminal else [node.label]
@@ -239,7 +241,7 @@ def _child(node: Tree, i: int) -> Tree:
 
 
 def wrong_brackets(places: Iterable[Place], truth: Any) -> set[int]:
-    """Which of the places are constituents that the true tree does not have."""
+    """Indices of the places that are constituents which the true tree does not have."""
     there = list(as_tree(truth).spans())
     wrong = set()
     for number, place in enumerate(places):

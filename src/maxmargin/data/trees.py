@@ -1,7 +1,7 @@
-"""Constituent trees: what a parser is trained on and what it returns.
+"""Constituent trees, the outputs of a parser.
 
-A node over a word is a preterminal, its label the word's tag; every other node is a constituent.
-No method recurses, so that trees may be as deep as memory allows.
+A node above a word is a preterminal, whose label is the tag of the word; all other nodes are
+constituents. No method is recursive, so that trees may be as deep as memory allows.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from typing import Any
 from ..errors import DataError
 
 ESCAPES = {"(": "-LRB-", ")": "-RRB-"}
-"""How brackets that are words are written between brackets that are structure."""
+"""How brackets in words are written in bracketed files."""
 
 
 class Tree:
-    """A constituent with its parts, or a tag with its word; never changed once made.
+    """A constituent with its children, or a tag with its word; immutable.
 
     Parameters
     ----------
     label : str
     children : iterable of Tree, or of one str
-        A str is a word: the node is then a preterminal, and the word its only child.
+        A str is a word: the node is then a preterminal, and the word is its only child.
 
     Examples
     --------
@@ -46,8 +46,8 @@ class Tree:
         for part in parts:
             if type(part) is not Tree and (len(parts) > 1 or not isinstance(part, str)):
                 raise DataError(
-                    f"{part!r} stands beside other parts of {label!r}, or is no tree; give each "
-                    "word a node of its own, with its tag as the label"
+                    f"{part!r} is not a Tree, or is a word next to other children of {label!r}: "
+                    "give each word a separate node with its tag as the label"
                 )
         if not parts:
             raise DataError(f"a node {label!r} needs trees, or one word, as children")
@@ -59,11 +59,11 @@ class Tree:
 
     @property
     def preterminal(self) -> bool:
-        """Whether the node is a tag over a word."""
+        """Whether the node is a tag above a word."""
         return type(self.children[0]) is not Tree
 
     def preterminals(self) -> list[Tree]:
-        """The tags over the words, from left to right."""
+        """The nodes above the words, from left to right."""
         found: list[Tree] = []
         stack: list[Any] = [self]
         while stack:
@@ -80,7 +80,7 @@ class Tree:
         return [node.children[0] for node in self.preterminals()]  # type: ignore[misc]
 
     def tags(self) -> list[str]:
-        """The labels over the words."""
+        """The tags of the words."""
         return [node.label for node in self.preterminals()]
 
     def pos(self) -> list[tuple[str, str]]:
@@ -97,9 +97,9 @@ class Tree:
                 stack.extend(reversed(node.children))  # type: ignore[arg-type]
 
     def spans(self) -> list[tuple[str, int, int]]:
-        """Label, first word and end (excluded) of every constituent, a parent before its parts."""
+        """Label, first word and end (excluded) of each constituent; parents come first."""
         found: list[tuple[str, int, int]] = []
-        ends: list[tuple[int, str, int]] = []  # place in found, label and start, waiting for an end
+        ends: list[tuple[int, str, int]] = []  # index in found, label and start of open ones
         stack: list[Any] = [self]
         position = 0
         while stack:
@@ -128,7 +128,7 @@ class Tree:
         return draw_svg(self)
 
     def _flat(self) -> list[tuple[str, int | str]]:
-        """Label and number of children, or the word, of all nodes: this determines the tree."""
+        """Label and number of children, or the word, of all nodes, which determine the tree."""
         return [
             (node.label, node.children[0] if node.preterminal else len(node.children))  # type: ignore[misc]
             for node in self.subtrees()
@@ -172,7 +172,7 @@ _set_children = Tree.children.__set__  # type: ignore[attr-defined]
 
 
 def _unflatten(flat: list[tuple[str, int | str]]) -> Tree:
-    """The tree of `Tree._flat`, from its end."""
+    """The inverse of `Tree._flat`."""
     stack: list[Tree] = []
     for label, content in reversed(flat):
         if isinstance(content, str):
@@ -197,7 +197,10 @@ def escape(word: str) -> str:
 
 
 def fold(root: Any, children: Callable[[Any], Iterable[Any]], make: Callable[..., Any]) -> Any:
-    """``make(node, values of its children)`` for all nodes from the words up; words are values."""
+    """The value of ``root``, where the value of a node is ``make(node, values of its children)``.
+
+    The value of a word is the word. Nodes are visited bottom-up, without recursion.
+    """
     stack: list[tuple[Any, Iterator[Any], list[Any]]] = [(root, iter(children(root)), [])]
     while True:
         node, rest, values = stack[-1]
@@ -216,7 +219,7 @@ def fold(root: Any, children: Callable[[Any], Iterable[Any]], make: Callable[...
 
 
 def to_nltk(tree: Tree) -> Any:
-    """The same tree as an ``nltk.Tree``; needs NLTK."""
+    """The tree as an ``nltk.Tree``; needs NLTK."""
     from nltk import Tree as NltkTree
 
     def make(node: Tree, values: list[Any]) -> Any:

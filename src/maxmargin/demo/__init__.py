@@ -1,1 +1,1 @@
-"""What ``maxmargin demo`` shows: codes, words and trees, each part alone and all parts together."""
+"""The tasks and the page of ``maxmargin demo``: codes, words and trees."""

@@ -1,4 +1,4 @@
-"""The page of the demo: digits with what was read, words in colour, trees, and the certificates."""
+"""The HTML page of the demo: digits, coloured words and trees with predictions, certificates."""
 
 from __future__ import annotations
 
@@ -13,30 +13,31 @@ from ..report.page import Page, escape, table
 from .pictures import favoured_pairs, image_address, keypad_svg
 from .tasks import Codes, Sentences, figures, whole_right
 
-#: Test codes and test sentences that are shown: the first ones, whatever became of them.
+#: Number of test codes and test sentences to show; the first ones, without selection.
 CODES, SENTENCES = 12, 8
 
-#: What the tags stand for; their places are those of the colours.
+#: The meaning of the tags, in the order of the colours.
 TAGS = {
     "NN": "noun", "VBD": "verb", "NNP": "name", "JJ": "adjective", "IN": "preposition",
     "WDT": "that", "DT": "determiner",
 }  # fmt: skip
 
 CODES_INTRO = """\
-<p>Each code is traced on the keypad of a telephone: the next digit is above, below, left or right
-of the one before. The images are scikit-learn's handwritten digits of 8 x 8 pixels; those of the
-test codes are in no training code. The model is not told about the keypad. It has a weight for each
-pair of digits, and learns them together with those of the pixels.</p>"""
+<p>Each digit of a code is above, below, left or right of the one before on the keypad of a
+telephone. The images are scikit-learn's handwritten digits of 8 x 8 pixels; images of test codes do
+not occur in training codes. The model knows nothing about keypads. It has a weight for each pair of
+digits, which it learns together with the weights of the pixels.</p>"""
 
 WORDS_INTRO = """\
 <p>Generated sentences in which “saw”, “cut”, “felt”, “cast” and “set” are nouns or verbs, and some
-nouns are invented. All that is given of a word is the word itself. The chain also has a weight for
+nouns are invented. The only feature of a word is the word itself. The chain also has a weight for
 each pair of neighbouring tags.</p>"""
 
 TREES_INTRO = """\
-<p>The parser reads its grammar from the training trees. It has learnt that a sentence has a verb,
-which a chain cannot know, and so it also tags words better. Its features are rules, and the
-spelling and the neighbours of words. A sentence that single words get wrong:</p>"""
+<p>The grammar of the parser consists of the rules of the training trees. In this grammar every
+sentence has a verb, which a chain cannot represent, so the parser also tags words better. Its
+features are rules, and the spelling and the neighbours of words. A sentence that the parser gets
+right and the model of single words gets wrong:</p>"""
 
 EXAMPLE = """\
 import numpy as np, maxmargin as mm
@@ -48,16 +49,16 @@ print(chain.result_)"""
 
 
 def write_page(path: str | Path, codes: Codes, sentences: Sentences) -> None:
-    """Write the page as one HTML file that loads nothing."""
+    """Write the page as one HTML file that needs no network."""
     demo_page(codes, sentences).write(path)
 
 
 def demo_page(codes: Codes, sentences: Sentences) -> Page:
-    """The page, not yet written."""
+    """The content of the page."""
     lead = (
-        '<p class="lead">A digit is easier to read when its neighbours are read with it, and a '
-        "word when its sentence is. A structural SVM learns to predict all parts of an output "
-        "together.</p>"
+        '<p class="lead">A digit is easier to recognise together with its neighbours, and a word '
+        "is easier to tag together with its sentence. A structural SVM learns to predict all "
+        "parts of an output together.</p>"
     )
     style = files("maxmargin.demo").joinpath("page.css").read_text(encoding="utf-8")
     page = Page("Why structure matters", lead, style)
@@ -73,22 +74,23 @@ def demo_page(codes: Codes, sentences: Sentences) -> Page:
 def _cards(codes: Codes, sentences: Sentences) -> str:
     tags = sentences.tags
     pairs = [
-        ("whole codes right, each digit alone", whole_right(codes.truth, codes.alone)),
-        ("whole codes right, read as a chain", whole_right(codes.truth, codes.chain)),
-        ("whole sentences right, each word alone", whole_right(tags, sentences.alone)),
-        ("whole sentences right, tagged as a chain", whole_right(tags, sentences.chain)),
+        ("whole codes correct, each digit alone", whole_right(codes.truth, codes.alone)),
+        ("whole codes correct, as a chain", whole_right(codes.truth, codes.chain)),
+        ("whole sentences correct, each word alone", whole_right(tags, sentences.alone)),
+        ("whole sentences correct, as a chain", whole_right(tags, sentences.chain)),
     ]
     cards = (f'<div class="card"><b>{n:.1f} %</b><span>{name}</span></div>' for name, n in pairs)
     return f'<div class="cards">{"".join(cards)}</div>'
 
 
 def _figures(codes: Codes, sentences: Sentences) -> str:
-    head = ["right", "alone", "chain", "tree"]
+    head = ["correct", "alone", "chain", "tree"]
     words = (
         "Each part alone: scikit-learn's LinearSVC; chain: ChainSVC; tree: CFGSVC. "
-        "All of them learn from the same images, or from the same sentences. "
-        f"{codes.n_train:,} codes and {sentences.n_train:,} sentences are for training, "
-        f"{len(codes.truth):,} and {len(sentences.truth):,} others for this test."
+        "All models are trained on the same images or sentences: "
+        f"{codes.n_train:,} codes and {sentences.n_train:,} sentences. "
+        f"The test data are {len(codes.truth):,} other codes and {len(sentences.truth):,} other "
+        "sentences."
     )
     rows = figures(codes, sentences)
     return table(head, rows, [False, True, True, True]) + f'<p class="small muted">{words}</p>'
@@ -99,13 +101,13 @@ def _keypad(codes: Codes) -> str:
     near = sum(b in KEYPAD[a] for a, b in pairs)
     total = sum(map(len, KEYPAD.values()))
     if near == len(pairs) == total:
-        found = f"the pairs with a weight above 0 are exactly the {total} neighbours on a keypad"
+        found = f"the pairs with a positive weight are exactly the {total} neighbours on a keypad"
     else:
         found = (
-            f"{len(pairs)} of the 100 pairs have a weight above 0, and {near} of these are among "
-            f"the {total} neighbours on a keypad (dashed lines are not)"
+            f"{len(pairs)} of the 100 pairs have a positive weight, and {near} of these are among "
+            f"the {total} neighbours on a keypad (the others are dashed lines)"
         )
-    words = f"What it has learnt: {found}. The wider the line, the larger the weight."
+    words = f"The learned weights: {found}. A wider line is a larger weight."
     drawn = keypad_svg(codes.model.transition_)
     return f'<figure class="learnt">{drawn}<figcaption>{words}</figcaption></figure>'
 
@@ -119,7 +121,7 @@ def _code_cards(codes: Codes) -> str:
         for i in range(min(CODES, len(codes.truth)))
     ]
     return (
-        f"<p>The first {len(cards)} test codes. An error looks like this: {wrong}</p>"
+        f"<p>The first {len(cards)} test codes. Errors are marked like this: {wrong}</p>"
         f'<div class="codes">{"".join(cards)}</div>'
     )
 
@@ -149,8 +151,8 @@ def _words(sentences: Sentences) -> str:
         parts = zip(sentences.truth[i].pos(), sentences.chain[i], sentences.alone[i], strict=True)
         shown.append(f'<p class="words">{"".join(_word(*part) for part in parts)}</p>')
     words = (
-        f"The first {len(shown)} test sentences, coloured by the chain. Below a word stands the "
-        "tag that it gets alone, where that is wrong; a box is an error of the chain."
+        f"The first {len(shown)} test sentences, coloured by the tags of the chain. A wrong tag "
+        "by the model of single words is shown below its word; a box marks an error of the chain."
     )
     return f'{WORDS_INTRO}<p class="words legend">{legend}</p><p>{words}</p>{"".join(shown)}'
 
@@ -177,8 +179,8 @@ def _trees(sentences: Sentences) -> str:
     if wrong is not None:
         parsed, truth = sentences.parsed[wrong], sentences.truth[wrong]
         parts.append(
-            "<p>The first test sentence whose tree is wrong, as it was parsed and as it should "
-            "be. A constituent that only one of the two has stands out:</p>"
+            "<p>The first test sentence whose tree is wrong: the predicted tree and the true "
+            "tree. Constituents that only one of them has are highlighted:</p>"
             f'<div class="split"><div class="scroll">{draw_svg(parsed, truth)}</div>'
             f'<div class="scroll">{draw_svg(truth, parsed)}</div></div>'
         )
@@ -186,7 +188,7 @@ def _trees(sentences: Sentences) -> str:
 
 
 def shown_sentence(sentences: Sentences) -> int:
-    """The first parsed sentence of 7 to 9 words that tags of single words get wrong."""
+    """The first sentence of 7 to 9 words that the parser gets right and single words wrong."""
     found = (
         i
         for i, tree in enumerate(sentences.truth)
@@ -203,7 +205,7 @@ def _certificates(codes: Codes, sentences: Sentences) -> str:
     ]  # fmt: skip
     rows = [[name, escape(certificate(model.result_))] for name, model in models]
     words = (
-        "<p>Training minimises one convex function of the weights. Its dual proves how low that "
-        "function can be, so each model says how far from the best it can be at most.</p>"
+        "<p>Training minimises a convex function of the weights. The dual gives a lower bound on "
+        "this function, so each model has a bound on its distance from the optimum.</p>"
     )
     return words + table(["", ""], rows, [False, False])

@@ -1,4 +1,4 @@
-"""Small pictures of the demo: digits as PNG or as text, and what was learnt as a keypad."""
+"""Images of the demo: digits as PNG or as text, and learned transitions on a keypad."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from ..datasets import KEYPAD
 #: Side of a digit's image, in pixels.
 SIDE = 8
 
-#: From paper to ink.
+#: From white to black.
 _SHADES = " ░▒▓█"
 
-#: Radius of a key and distance of two keys, in units of the picture.
+#: Radius of a key and distance of two keys, in units of the SVG image.
 _RADIUS, _STEP = 17, 58
 
 
 def png(pixels: np.ndarray) -> bytes:
-    """A grey PNG file of values from 0 (white) to 1 (black), shape (rows, columns)."""
+    """A greyscale PNG file of an array (rows, columns) with values from 0 (white) to 1 (black)."""
     grey = np.round(255 * (1 - np.clip(pixels, 0, 1))).astype(np.uint8)
     rows = b"".join(b"\0" + row.tobytes() for row in grey)
     size = struct.pack(">IIBBBBB", grey.shape[1], grey.shape[0], 8, 0, 0, 0, 0)
@@ -35,12 +35,12 @@ def _chunk(kind: bytes, content: bytes) -> bytes:
 
 
 def image_address(digit: np.ndarray) -> str:
-    """A digit's 64 pixels as an address that a page can show without another file."""
+    """A digit's 64 pixels as a data URL."""
     return "data:image/png;base64," + b64encode(png(digit.reshape(SIDE, SIDE))).decode()
 
 
 def digits_as_text(code: np.ndarray) -> str:
-    """The images (length, 64) of a code, side by side; a character is two pixels high."""
+    """The images (length, 64) of a code side by side; each character stands for two pixels."""
     pairs = code.reshape(len(code), SIDE // 2, 2, SIDE).mean(axis=2)
     shade = np.round(pairs * (len(_SHADES) - 1)).astype(int)
     return "\n".join(
@@ -50,20 +50,20 @@ def digits_as_text(code: np.ndarray) -> str:
 
 
 def favoured_pairs(transitions: np.ndarray) -> list[tuple[int, int]]:
-    """The pairs (digit, next digit) whose weight is above 0, largest first."""
+    """The pairs (digit, next digit) with a positive weight, largest first."""
     order = np.argsort(-transitions, axis=None, kind="stable")
     pairs = [divmod(int(place), len(transitions)) for place in order]
     return [(a, b) for a, b in pairs if transitions[a, b] > 0]
 
 
 def keypad_svg(transitions: np.ndarray) -> str:
-    """Keys, and a line for each pair of digits that the model favours one after the other.
+    """SVG image of a keypad, with a line for each pair of digits with a positive weight.
 
     Parameters
     ----------
     transitions : array (10, 10)
-        Weights ``[digit, next digit]``. A line is as wide as the larger weight of its two
-        directions; one between keys that are not neighbours is dashed.
+        Weights ``[digit, next digit]``. The width of a line is the larger weight of its two
+        directions; lines between keys that are not neighbours are dashed.
     """
     both = np.maximum(transitions, transitions.T)
     largest = max(float(both.max()), 1e-9)

@@ -1,4 +1,4 @@
-"""The tasks of the demo: data, one model for each part alone, and one for the whole structure."""
+"""The tasks of the demo: data, and models for single parts and for whole structures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..datasets import make_codes, make_trees
 from ..structures.cfg.estimator import CFGSVC
 from ..structures.chain.estimator import ChainSVC
 
-#: Weight of the losses of all structural models here.
+#: The parameter C of all structural models here.
 C = 0.1
 
 #: Seeds of the training and of the test sentences.
@@ -24,13 +24,13 @@ TRAIN_SEED, TEST_SEED = 1, 2
 
 @dataclass(frozen=True)
 class Codes:
-    """Handwritten codes: test images, digits and two predictions of them.
+    """Handwritten test codes with their true digits and two predictions.
 
     Attributes
     ----------
     images : list of float64 arrays (length, 64)
     truth, alone, chain : lists of lists of int
-        The digits, those of a classifier of single images, and those of the chain.
+        The true digits, and those predicted by a classifier of single images and by the chain.
     model : ChainSVC
     n_train : int
         Number of training codes.
@@ -46,14 +46,15 @@ class Codes:
 
 @dataclass(frozen=True)
 class Sentences:
-    """Test sentences with their trees, and predictions of tags and of trees.
+    """Test sentences with their true trees, and predictions of tags and trees.
 
     Attributes
     ----------
     truth : list of Tree
     alone, chain : lists of lists of str
-        Tags by a classifier of single words, and by the chain.
+        The tags predicted by a classifier of single words and by the chain.
     parsed : list of Tree
+        The trees predicted by the parser.
     tagger : ChainSVC
     parser : CFGSVC
     n_train : int
@@ -75,7 +76,7 @@ class Sentences:
 
 
 def read_codes(n_train: int = 300, n_test: int = 500) -> Codes:
-    """Train on keypad codes, and read the test codes digit by digit and as a whole."""
+    """Train on keypad codes, and predict the test codes digit by digit and as chains."""
     X, X_test, Y, Y_test = make_codes(n_train, n_test)
     alone = LinearSVC().fit(np.concatenate(X), np.concatenate(Y))
     model = ChainSVC(C=C).fit(X, Y)
@@ -92,7 +93,7 @@ def read_codes(n_train: int = 300, n_test: int = 500) -> Codes:
 def read_sentences(n_train: int = 300, n_test: int = 300) -> Sentences:
     """Train on a small treebank, and tag and parse the test sentences."""
     trees, truth = make_trees(n_train, TRAIN_SEED), make_trees(n_test, TEST_SEED)
-    # The word is all that is known of a word, for every model.
+    # For the tagging models, the only feature of a token is the word.
     X, X_test = ([[[word] for word in tree.leaves()] for tree in some] for some in (trees, truth))
     Y = [tree.tags() for tree in trees]
     alone: Any = make_pipeline(OneHotEncoder(handle_unknown="ignore"), LinearSVC())
@@ -111,18 +112,18 @@ def read_sentences(n_train: int = 300, n_test: int = 300) -> Sentences:
 
 
 def part_right(truth: list[list[Any]], found: list[list[Any]]) -> float:
-    """Percentage of digits or words whose label is right."""
+    """Percentage of digits or words whose label is correct."""
     pairs = [a == b for x, y in zip(truth, found, strict=True) for a, b in zip(x, y, strict=True)]
     return 100 * sum(pairs) / len(pairs)
 
 
 def whole_right(truth: list[Any], found: list[Any]) -> float:
-    """Percentage of codes or sentences that are right from beginning to end."""
+    """Percentage of codes or sentences without any error."""
     return 100 * sum(a == b for a, b in zip(truth, found, strict=True)) / len(truth)
 
 
 def figures(codes: Codes, sentences: Sentences) -> list[tuple[str, ...]]:
-    """Rows of the table: what is right, for each part alone, for chains and for trees."""
+    """Rows of the table of accuracies: name, each part alone, chain, tree."""
     tags, tree_tags = sentences.tags, [tree.tags() for tree in sentences.parsed]
     rows = [
         ("digits", part_right, codes.truth, (codes.alone, codes.chain)),

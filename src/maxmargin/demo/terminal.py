@@ -1,4 +1,4 @@
-"""What the demo prints: one code, one sentence and one tree, then the figures."""
+"""What the demo prints: one code, one sentence, one tree and a table of accuracies."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from .tasks import Codes, Sentences, figures
 _COLORS = ("blue", "green", "cyan", "magenta", "yellow", "default", "bright_black")
 
 
-#: Columns of the names in front of readings.
+#: Width of the column of names, in characters.
 _NAME = 14
 
 
 def code_text(codes: Codes) -> Text:
-    """The first test code that the chain reads and single digits do not, with both readings."""
+    """The first test code that only the chain gets right, with both predictions."""
     shown = next(
         (i for i, truth in enumerate(codes.truth) if codes.chain[i] == truth != codes.alone[i]), 0
     )
@@ -38,7 +38,7 @@ def code_text(codes: Codes) -> Text:
 
 
 def words_text(sentences: Sentences) -> Text:
-    """A sentence with its tags by single words and by the chain, in colour."""
+    """A sentence with the tags predicted for single words and by the chain, in colour."""
     shown = shown_sentence(sentences)
     pairs = sentences.truth[shown].pos()
     width = [max(len(word), 4) + 2 for word, _ in pairs]
@@ -60,7 +60,7 @@ def _both(alone: list[Any], chain: list[Any]) -> tuple[tuple[str, list[Any]], ..
 
 
 def _cell(text: str, right: bool, style: str) -> tuple[str, str]:
-    """A label with space around it; an error stands in brackets, which need no colours."""
+    """A label and its style; errors are in brackets too, for terminals without colours."""
     if right:
         return text, style
     label = text.strip()
@@ -68,14 +68,14 @@ def _cell(text: str, right: bool, style: str) -> tuple[str, str]:
 
 
 def tree_text(sentences: Sentences) -> str:
-    """The tree that the parser finds of the same sentence."""
+    """The predicted tree of the same sentence."""
     return draw_text(sentences.parsed[shown_sentence(sentences)], width=80)
 
 
 def figures_table(codes: Codes, sentences: Sentences) -> Table:
-    """Accuracies of each part alone, of chains and of trees."""
+    """A table of accuracies for each part alone, chains and trees."""
     table = Table(box=box.SIMPLE_HEAD, header_style="bold")
-    table.add_column("right on test data")
+    table.add_column("correct on test data")
     for name in ("each part alone\n(LinearSVC)", "as a chain\n(ChainSVC)", "as a tree\n(CFGSVC)"):
         table.add_column(name, justify="right")
     for row in figures(codes, sentences):

@@ -1,4 +1,4 @@
-"""What all estimators share."""
+"""The base class of all estimators."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .warm import Memory, check_width, join, join_weights
 
 
 class _SVC(BaseEstimator):
-    """What all estimators share: the parameters of training and the result."""
+    """Base class of all estimators: the parameters of training and the result."""
 
     C: float
     solver: Any
@@ -36,16 +36,16 @@ class _SVC(BaseEstimator):
     backend: Any
     verbose: int
 
-    #: The description of the structure that the estimator belongs to.
+    #: The structure that the estimator belongs to.
     structure: Any
 
     result_: Result
     n_iter_: int
 
-    #: What files the command line trained it on, so that it can read others like them.
+    #: The format of the training files of ``maxmargin train``, to read other files in it.
     _data_format: dict[str, Any] | None = None
 
-    #: What the last training has left for the next, with ``warm_start`` or ``partial_fit``.
+    #: The end of the last training, from which ``warm_start`` and ``partial_fit`` begin.
     _memory: Memory | None = None
 
     #: The examples of ``fit`` and ``partial_fit``.
@@ -55,10 +55,10 @@ class _SVC(BaseEstimator):
     _more = False
 
     def _keep(self, parameters: dict[str, Any]) -> None:
-        """Keep the arguments of ``__init__``, its ``locals()``, unchanged.
+        """Store the arguments of ``__init__``, its ``locals()``, unchanged.
 
-        scikit-learn reads the names of parameters from the signature, so that every estimator must
-        spell them out, and looks for attributes of the same names.
+        scikit-learn reads the names of parameters from the signature, so every estimator must list
+        them, and expects attributes of the same names.
         """
         for name, value in parameters.items():
             if name != "self":
@@ -85,7 +85,7 @@ class _SVC(BaseEstimator):
         return result
 
     def _options(self) -> dict[str, Any]:
-        """The parameters that are those of ``train``."""
+        """The parameters that are passed to ``train``."""
         names = (
             "C", "solver", "tol", "rescaling", "max_iter", "max_time", "n_jobs", "random_state",
             "verbose",
@@ -93,7 +93,7 @@ class _SVC(BaseEstimator):
         return {name: getattr(self, name) for name in names}
 
     def _finish(self, result: Result) -> None:
-        """Keep the result; warn if it is not what was asked for."""
+        """Store the result; warn if training ended before the stopping rule was met."""
         if not result.as_asked:
             warnings.warn(
                 f"{type(self).__name__}: {result.status.value} (gap {result.gap:.4g}, "
@@ -105,18 +105,18 @@ class _SVC(BaseEstimator):
         self.n_iter_ = result.n_iter
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Train on more examples, from the dual variables of those seen before.
+        """Train on additional examples, starting from the dual variables of the earlier ones.
 
-        The model is the optimum of all examples since the last ``fit``, those included, within
-        ``tol``; for that the estimator refers to them. New classes may come with them, and new
-        features, where these have names.
+        The model is optimal, within ``tol``, for all examples since the last ``fit`` together;
+        the estimator keeps references to them. The new examples may have new classes, and new
+        features if features have names.
 
         Parameters
         ----------
         X, y, sample_weight
             As for ``fit``.
         classes : optional
-            Not needed: scikit-learn's name for all classes that will come.
+            Ignored; only there for compatibility with scikit-learn.
         """
         if self._seen is not None:
             old_X, old_y, weight = self._seen
@@ -125,8 +125,8 @@ class _SVC(BaseEstimator):
             X, y = join(old_X, X), join(old_y, y)
         elif hasattr(self, "result_"):
             raise DataError(
-                "partial_fit trains on all examples seen, and this model does not have them: it "
-                "was loaded, copied or trained with token_weight; fit it on all examples"
+                "partial_fit needs the earlier examples, and this model does not have them "
+                "because it was loaded, copied or trained with token_weight: fit it on all examples"
             )
         self._more = True
         try:
@@ -136,12 +136,12 @@ class _SVC(BaseEstimator):
         return self
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is pickled or copied is the model, without its examples."""
+        """Pickle and copy the model without its training examples."""
         left_out = ("_memory", "_seen")
         return {k: v for k, v in super().__getstate__().items() if k not in left_out}
 
     def _predict_files(self, files: Files) -> list[Any]:
-        """Predictions for each file, made where the backend's workers are."""
+        """The predictions for each file, made by the workers of the backend if there is one."""
         check_is_fitted(self)
         alone = copy.copy(self)
         alone.backend = None
@@ -158,28 +158,29 @@ class _SVC(BaseEstimator):
 
         Parameters
         ----------
-        X : as for ``predict``
+        X : sequence
+            Inputs, as for ``predict``.
         m : int
-            An example with fewer outputs gets them all.
+            Maximum number of outputs; an example with fewer possible outputs gets all of them.
         diversity : float
-            0 for the m best. Otherwise each next output is the best new one of score plus
-            ``diversity`` times the number of labels in which it differs from each one before it;
-            the scores are still plain ones. Classes all differ alike: no effect on them. Of trees
-            it is what each constituent (label, first and last word) costs that a tree before has.
+            0 for the m best outputs. Otherwise each next output maximises its score plus
+            ``diversity`` times the number of labels in which it differs from each earlier output.
+            For trees it is the penalty for each constituent (label, first and last word) that an
+            earlier tree has. It has no effect on classes. The returned scores do not include it.
 
         Returns
         -------
         list of lists of ``(output, score)``
-            The first output is that of ``predict``.
+            One list per example. The first output is that of ``predict``.
         """
         check_m(m)
         check_diversity(diversity)
         return self._m_best(X, m, diversity)
 
     def confidence(self, X: Any) -> np.ndarray:
-        """By how much the best output of each example beats the second best, in units of score.
+        """Difference of the scores of the best and the second best output, array (n,).
 
-        Infinite where there is only one output. ``mm.calibrate`` turns it into probabilities.
+        It is infinite if there is only one output. ``mm.calibrate`` turns it into probabilities.
         """
         return np.array([margin_of(found) for found in self._m_best(X, 2, 0.0)], float)
 
@@ -187,7 +188,7 @@ class _SVC(BaseEstimator):
         raise NotImplementedError
 
     def save(self, path: str | Path) -> None:
-        """Write the model to a file that ``mm.load`` reads; never half of it."""
+        """Write the model to a file that ``mm.load`` reads, completely or not at all."""
         from ..saving.models import save_model
 
         check_is_fitted(self)
@@ -203,12 +204,12 @@ class _SVC(BaseEstimator):
         path : str or path
             A .html file.
         X, Y : optional
-            The training examples: with them the report has results by label and the examples with
-            the largest slacks.
+            The training examples. With them the report contains results per label and the examples
+            with the largest slacks.
         test : (X, Y), optional
-            Other examples, to see how well they are predicted.
+            Test examples, to report results on.
         n : int
-            Weights of each sign that are shown for a label.
+            Number of weights of each sign to show per label.
 
         Raises
         ------
@@ -222,5 +223,5 @@ class _SVC(BaseEstimator):
 
 
 def margin_of(found: list[tuple[Any, float]]) -> float:
-    """The difference of the two best scores."""
+    """The difference of the two best scores; infinite if there is one output."""
     return found[0][1] - found[1][1] if len(found) > 1 else float("inf")

@@ -1,4 +1,4 @@
-"""What the classifiers of the rows of a matrix share."""
+"""The base class of estimators that classify the rows of a matrix."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from ..training import check_alone, check_examples
 from .base import _SVC
 from .weights import weigh_classes
 
-#: Larger entries of X are refused: products of products of them would not be finite.
+#: Larger entries of X are not accepted, because products of squared entries would overflow.
 LARGEST = 1e100
 
 
 def check_range(X: Any) -> None:
-    """A DataError if entries of X are too large to be multiplied with each other."""
+    """Raise a DataError if entries of X are too large to be multiplied with each other."""
     if X.dtype == np.float32:
-        return  # all that it can hold is within the range
+        return  # all float32 values are within the range
     values = X.data if hasattr(X, "tocsr") else X
     largest = max(float(values.max()), -float(values.min())) if values.size else 0.0
     if largest > LARGEST:
@@ -39,7 +39,7 @@ def check_range(X: Any) -> None:
 
 
 def read_matrix(estimator: Any, X: Any, reset: bool = True) -> Any:
-    """X as scikit-learn validates it; sparse indices are checked first, as it trusts them."""
+    """X, validated by scikit-learn; sparse indices are checked first, which it does not do."""
     if hasattr(X, "tocsr") and len(X.shape) == 2:
         X = csr_rows(X)
     return validate_data(
@@ -48,7 +48,7 @@ def read_matrix(estimator: Any, X: Any, reset: bool = True) -> Any:
 
 
 class _LinearSVC(ClassifierMixin, _SVC):
-    """Classification of the rows of a matrix."""
+    """Base class of estimators that classify the rows of a matrix."""
 
     fit_intercept: bool
     intercept_scaling: float
@@ -70,10 +70,12 @@ class _LinearSVC(ClassifierMixin, _SVC):
         Parameters
         ----------
         X : array or scipy sparse matrix (n, d)
-            float32 and float64 are used as they are. Or ``mm.Files``, alone.
+            float32 and float64 are used without conversion. Or ``mm.Files``, without ``y`` and
+            ``sample_weight``.
         y : array (n,)
             Labels of any hashable type.
         sample_weight : array (n,), optional
+            Weights >= 0 of the examples.
         """
         if isinstance(X, Files):
             check_alone(y, sample_weight)
@@ -87,7 +89,7 @@ class _LinearSVC(ClassifierMixin, _SVC):
         return self
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Any, Any, Any, Any]:
-        """What ``train`` needs: the problem, inputs, outputs and weights."""
+        """The arguments of ``train``: problem, inputs, outputs and weights."""
         X, y = self._read(X, y)
         self.classes_, codes = encode_labels(y)
         weight = check_examples(X, codes, sample_weight)
@@ -99,7 +101,7 @@ class _LinearSVC(ClassifierMixin, _SVC):
         self._seen = None
         data = FileData(files, self.backend)
         if data.plan.layout.format not in ("svmlight", "npz"):
-            raise DataError("hmm and CoNLL files hold sequences: use ChainSVC", files.paths[0])
+            raise DataError("hmm and CoNLL files contain sequences: use ChainSVC", files.paths[0])
         self.classes_, self.n_features_in_ = data.classes, data.plan.n_features
         codes = np.arange(len(data.classes))
         self._check_classes(codes, None)
@@ -108,7 +110,7 @@ class _LinearSVC(ClassifierMixin, _SVC):
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Scores (n, n_classes); with two classes (n,), of the second against the first."""
+        """Scores (n, n_classes); with two classes (n,), positive for the second class."""
         check_is_fitted(self)
         X = read_matrix(self, X, reset=False)
         if hasattr(self, "dual_coef_"):
@@ -120,7 +122,7 @@ class _LinearSVC(ClassifierMixin, _SVC):
         return scores.ravel() if scores.shape[1] == 1 else scores
 
     def predict(self, X: Any) -> np.ndarray:
-        """The best label of each row."""
+        """The predicted label of each row, array (n,)."""
         if isinstance(X, Files):
             return np.concatenate(self._predict_files(X))
         scores = self.decision_function(X)
@@ -128,7 +130,7 @@ class _LinearSVC(ClassifierMixin, _SVC):
         return self.classes_[best]
 
     def _m_best(self, X: Any, m: int, diversity: float) -> list[list[tuple[Any, float]]]:
-        """Classes by their scores; of two classes the scores are half the decision, up and down."""
+        """Classes sorted by score; two classes have plus and minus half the decision value."""
         scores = self.decision_function(X)
         if scores.ndim == 1:
             scores = np.column_stack([-0.5 * scores, 0.5 * scores])
@@ -141,7 +143,7 @@ class _LinearSVC(ClassifierMixin, _SVC):
         ]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The part of the rows whose label is predicted."""
+        """The accuracy: the weighted fraction of rows whose label is predicted correctly."""
         truth = as_label_array(y)
         right = [a == b for a, b in zip(self.predict(X).tolist(), truth.tolist(), strict=True)]
         return float(np.average(right, weights=sample_weight))
@@ -153,7 +155,7 @@ class _LinearSVC(ClassifierMixin, _SVC):
         return tags
 
     def _read(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
-        """Validated input; labels of unusual types pass where scikit-learn would refuse them."""
+        """Validated X and y; labels may be of types that scikit-learn does not accept."""
         X = read_matrix(self, X)
         check_range(X)
         if y is None:
@@ -176,7 +178,7 @@ class _LinearSVC(ClassifierMixin, _SVC):
         if len(present) < 2:
             label = self.classes_.tolist()[present[0]]
             raise DataError(
-                f"the examples (of positive weight) have one class, {label!r}: "
+                f"all examples (of positive weight) have the class {label!r}: "
                 "at least two classes are needed"
             )
 
@@ -188,7 +190,7 @@ class _LinearSVC(ClassifierMixin, _SVC):
         return by_class[codes] * (1.0 if weight is None else weight)
 
     def _class_weights(self, codes: np.ndarray, weight: np.ndarray | None) -> np.ndarray | None:
-        """The weight of each class."""
+        """The weight of each class, array (n_classes,); None if all are 1."""
         if self.class_weight is None:
             return None
         labels = self.classes_.tolist()
@@ -207,14 +209,14 @@ class _LinearSVC(ClassifierMixin, _SVC):
         raise NotImplementedError
 
     def _n_scores(self) -> int:
-        """Scores of a row, and rows of ``coef_``."""
+        """Number of scores per example, which is the number of rows of ``coef_``."""
         return len(self.classes_)
 
     def _encode(self, codes: np.ndarray) -> np.ndarray:
         return codes
 
     def _set_weights(self, w: np.ndarray) -> None:
-        """coef_ (rows, d) and intercept_ (rows,) from feature-major weights."""
+        """Set ``coef_`` (rows, d) and ``intercept_`` (rows,) from feature-major weights."""
         d = self.n_features_in_
         by_feature = w.reshape(d + self.fit_intercept, -1)
         self.coef_ = np.ascontiguousarray(by_feature[:d].T)

@@ -1,4 +1,4 @@
-"""What a model file holds of a classifier of the rows of a matrix."""
+"""How classifiers of the rows of a matrix are stored in model files."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ class ClassifierParts(KernelParts):
     """Weights and intercepts, or a kernel model."""
 
     def encode(self, estimator: Any, arrays: Arrays) -> dict[str, Any]:
-        """coef_ and intercept_."""
+        """Store ``coef_`` and ``intercept_``, or the kernel model."""
         if not has_kernel(estimator):
             arrays["coef_"] = estimator.coef_
         arrays["intercept_"] = estimator.intercept_
         return super().encode(estimator, arrays)
 
     def decode(self, estimator: Any, meta: dict[str, Any], arrays: Arrays) -> np.ndarray:
-        """Give the estimator its weights; returns w."""
+        """Set the weights of the estimator; returns w."""
         rows, d = estimator._n_scores(), estimator.n_features_in_
         estimator.intercept_ = arrays["intercept_"]
         if "kernel" in meta:
@@ -33,7 +33,7 @@ class ClassifierParts(KernelParts):
 
 
 def _feature_major(estimator: Any) -> np.ndarray:
-    """The w that ``_LinearSVC._set_weights`` took apart, up to rounding."""
+    """The inverse of ``_LinearSVC._set_weights``: w from coef_ and intercept_, up to rounding."""
     by_feature = estimator.coef_.T
     if estimator.fit_intercept:
         by_feature = np.vstack([by_feature, estimator.intercept_ / estimator.intercept_scaling])

@@ -1,4 +1,4 @@
-"""Cross-validation over C along a path: each fold trains every value from the one before."""
+"""Cross-validation over C; within a fold each value of C starts from the one before."""
 
 from __future__ import annotations
 
@@ -20,27 +20,30 @@ from .path import check_Cs, train_path
 class PathCV(BaseEstimator):
     """Chooses C by cross-validation, then trains on all examples.
 
-    The values of C share the oracle's work within a fold, see ``mm.regularization_path``.
+    Within a fold, training for one C starts from the result for the smaller C before it; see
+    ``mm.regularization_path``.
 
     Parameters
     ----------
     estimator : BinarySVC, MulticlassSVC, ChainSVC or StructuredSVC, optional
-        The model, with all its options but C.
+        The model with its parameters; its C is ignored.
     Cs : int or array of float
-        The values, or how many from 0.001 to 10.
+        The values of C, or the number of values between 0.001 and 10, on a logarithmic scale.
     cv : int or splitter of scikit-learn
-        Folds; of classes in their proportions where an example is of one class.
+        The number of folds, or how to split. Folds are stratified if each example has one class.
     scoring : callable ``(estimator, X, Y) -> float``, optional
-        Higher is better; the estimator's own score by default.
+        Higher is better; ``estimator.score`` by default.
 
     Attributes
     ----------
     C_ : float
-        The best value; of equal ones the smallest.
+        The best value; the smallest one if several are best.
     Cs_ : array (n_values,)
+        The values of C in increasing order.
     scores_ : array (n_folds, n_values)
+        The scores on the held-out examples.
     n_oracle_ : int
-        Calls of the oracle in all folds.
+        Number of oracle calls in all folds.
     best_estimator_ : estimator
         Trained with the best value on all examples.
 
@@ -54,7 +57,7 @@ class PathCV(BaseEstimator):
     (True, (3, 3))
     """
 
-    #: The model when none is given.
+    #: Makes the default estimator.
     default: Callable[[], Any] | None = None
 
     C_: float
@@ -80,7 +83,7 @@ class PathCV(BaseEstimator):
         """Score all values of C on held-out examples, then train with the best."""
         estimator = self._estimator()
         if getattr(estimator, "kernel", None) not in (None, "linear"):
-            raise DataError("a path over C is for models without a kernel: use GridSearchCV")
+            raise DataError("a path over C needs a model without a kernel: use GridSearchCV")
         self.Cs_ = check_Cs(self.Cs)
         weight = check_examples(X, y, sample_weight)
         single = np.ndim(y[0]) == 0 and hasattr(estimator, "decision_function")
@@ -119,7 +122,7 @@ class PathCV(BaseEstimator):
     def _score_fold(
         self, estimator: Any, X: Any, y: Any, weight: Any, train: np.ndarray, test: np.ndarray
     ) -> list[float]:
-        """The scores of all values of C on the examples ``test``."""
+        """The score for each value of C on the examples ``test``."""
         model = clone(estimator)
         weights = None if weight is None else weight[train]
         problem, inputs, outputs, weights = model._prepare(
@@ -146,7 +149,7 @@ class PathCV(BaseEstimator):
 
 
 def _take(values: Any, chosen: np.ndarray) -> Any:
-    """Some of the examples, in the same form."""
+    """The chosen examples, in the same container type."""
     if hasattr(values, "iloc"):
         return values.iloc[chosen]
     if hasattr(values, "shape") or hasattr(values, "offsets"):

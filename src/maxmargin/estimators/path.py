@@ -1,4 +1,4 @@
-"""A path over C: the same examples trained for several values of C, each from the one before."""
+"""Regularization paths: training for several values of C, each from the result before it."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class RegularizationPath:
     Cs : array (n_values,)
         In increasing order.
     results : list of Result
-        One for each value, with the calls of the oracle that it took after the ones before.
+        One for each value of C; its oracle calls are those in addition to the values before it.
     separate : list of Result
-        The same from scratch, if that was asked for.
+        The results of separate runs, if ``compare=True``.
     """
 
     Cs: np.ndarray
@@ -36,19 +36,22 @@ class RegularizationPath:
 
     @property
     def n_oracle(self) -> int:
-        """Calls of the oracle, of all values together."""
+        """Number of oracle calls for all values together."""
         return sum(result.n_oracle for result in self.results)
 
     @property
     def time(self) -> float:
-        """Seconds in the solver, of all values together."""
+        """Seconds in the solver for all values together."""
         return sum(result.time for result in self.results)
 
     @property
     def saved(self) -> float:
-        """The part of the oracle calls of separate runs that the path has saved."""
+        """The fraction of the oracle calls of separate runs that the path saves."""
         if not self.separate:
-            raise DataError("path(..., compare=True) makes the separate runs to compare with")
+            raise DataError(
+                "there are no separate runs to compare with: use "
+                "regularization_path(..., compare=True)"
+            )
         return 1.0 - self.n_oracle / max(sum(result.n_oracle for result in self.separate), 1)
 
     def __repr__(self) -> str:
@@ -82,7 +85,7 @@ def regularization_path(
 ) -> RegularizationPath:
     """Train for several values of C, from the smallest to the largest.
 
-    Planes do not depend on C, so the one-slack solver keeps its cuts and caches; the dual methods
+    Planes do not depend on C, so the one-slack solver keeps its cuts and caches, and dual methods
     keep their working sets and dual variables. Each result has its own certificate.
 
     Parameters
@@ -90,11 +93,13 @@ def regularization_path(
     problem, X, Y, solver, tol, rescaling, sample_weight, n_jobs, random_state
         As for ``train``.
     Cs : int or array of float
-        The values, or how many from 0.001 to 10.
-    max_iter, max_time : int, float (seconds)
-        Limits for each value.
+        The values of C, or the number of values between 0.001 and 10, on a logarithmic scale.
+    max_iter : int
+        Maximum number of iterations for each value.
+    max_time : float, optional
+        Maximum time for each value, in seconds.
     compare : bool
-        Make the separate runs as well, to see what the path saves.
+        Also train each value separately, to see what the path saves.
 
     Returns
     -------
@@ -131,7 +136,7 @@ def train_path(
     rescaling: str = "margin",
     random_state: Any = 0,
 ) -> Iterator[Result]:
-    """The results for increasing values of C, each trained from the one before."""
+    """The results for increasing values of C, each trained from the result before it."""
     kept = None
     for C in Cs:
         result = train_shard(
@@ -142,12 +147,12 @@ def train_path(
 
 
 def check_Cs(Cs: Any) -> np.ndarray:
-    """The values in increasing order."""
+    """The values of C in increasing order."""
     if isinstance(Cs, int | np.integer) and not isinstance(Cs, bool):
         if Cs < 1:
             raise DataError(f"Cs is a number of values >= 1, or the values, got {Cs}")
         return np.logspace(-3, 1, Cs)
     values = np.unique([check_positive("a value of Cs", C) for C in np.atleast_1d(Cs).tolist()])
     if len(values) == 0:
-        raise DataError("Cs has no value")
+        raise DataError("Cs is empty: give at least one value of C")
     return values

@@ -1,4 +1,4 @@
-"""What an estimator keeps of its training, so that the next one need not start anew."""
+"""What an estimator keeps of its training, so that the next training can start from it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..data.sequences import Sequences, stack_sequences
 from ..errors import DataError
 from ..result import Result
 
-#: Parameters that may change from one training to the next.
+#: Parameters that may change between two trainings.
 FREE = {
     "C", "tol", "max_iter", "max_time", "n_jobs", "random_state", "verbose", "checkpoint",
     "warm_start",
@@ -29,9 +29,9 @@ class Memory:
     classes : list or None
         The classes, in the order of their numbers.
     parameters : str
-        Those that must not change.
+        The parameters that must not change, with their values.
     names : list or None
-        Of the features.
+        The names of the features.
     """
 
     kept: Any = None
@@ -41,14 +41,17 @@ class Memory:
 
     @classmethod
     def of(cls, estimator: Any, result: Result) -> Memory:
-        """Take the state out of a result."""
+        """The memory of an estimator; the state is moved out of the result."""
         kept, result.state = result.state, None
         classes = getattr(estimator, "classes_", None)
         names = getattr(estimator, "feature_names_", None)
         return cls(kept, None if classes is None else classes.tolist(), _fixed(estimator), names)
 
     def start(self, estimator: Any, more: bool) -> dict[str, Any]:
-        """Where ``train`` may begin; ``more`` says that the old examples are the first ones."""
+        """Arguments of ``train`` for a warm start; {} if the state cannot be used.
+
+        ``more`` says that the earlier examples are the first of the new ones.
+        """
         if self.kept is None or self.parameters != _fixed(estimator):
             return {}
         self.kept.trusted = more and self.names == getattr(estimator, "feature_names_", None)
@@ -70,7 +73,7 @@ def _fixed(estimator: Any) -> str:
 
 
 def check_width(old: Any, new: Any, name: str) -> None:
-    """Matrices have the same features as those before them."""
+    """Raise a DataError if two matrices differ in their number of features."""
     before, now = (getattr(X, "shape", ())[1:] for X in (old, new))
     if before and now and before != now:
         raise DataError(
@@ -79,7 +82,7 @@ def check_width(old: Any, new: Any, name: str) -> None:
 
 
 def join(old: Any, new: Any) -> Any:
-    """The examples of both, in this order."""
+    """The old examples followed by the new ones."""
     import scipy.sparse as sp
 
     if isinstance(old, Sequences) or isinstance(new, Sequences):
@@ -98,7 +101,7 @@ def _join_sequences(old: Sequences, new: Sequences) -> Sequences:
 
 
 def join_weights(old: Any, n_old: int, new: Any, n_new: int) -> np.ndarray | None:
-    """Weights of all examples; those without one weigh 1."""
+    """The weights of old and new examples; missing weights are 1."""
     if old is None and new is None:
         return None
     parts = [(old, n_old), (new, n_new)]

@@ -147,6 +147,9 @@ def _train_mapped(training: Training, basis: Basis | None) -> KernelResult:
         features, Z, compile_time = make_features(training, basis)
     result, state = fit_features(training, Z, features.pivots, checkpoint=training.checkpoint)
     result.compile_time += compile_time
+    if basis is not None:
+        functions = "function" if len(features) == 1 else "functions"
+        result.bounds = f"among models with these {len(features):,} basis {functions}"
     weights, intercept, rest = _take_apart(training, result.w, len(features))
     model = KernelModel.of(
         training.rows, features.pivots, features.coefficients(weights), intercept, rest

@@ -1,1 +1,1 @@
-"""Asking a model: several outputs, explanations, calibrated confidence."""
+"""What can be asked of a model: several outputs, explanations, calibrated confidence."""

@@ -1,9 +1,9 @@
-"""Probabilities from margins: how often an output with such a confidence is entirely right.
+"""Calibrated probabilities: how often an output with a given confidence is entirely right.
 
-For classes, ``sklearn.calibration.CalibratedClassifierCV`` works on ``BinarySVC`` and
-``MulticlassSVC`` and gives a probability for every class. Structures have too many outputs for
-that. What held-out data can tell of them is how often the predicted output is right as a whole,
-given by how much it beats the second best.
+``sklearn.calibration.CalibratedClassifierCV`` works on ``BinarySVC`` and ``MulticlassSVC`` and
+gives a probability for every class. Structures have too many outputs for that. For them, held-out
+data show how often the predicted output is right as a whole, given the difference of its score
+from that of the second best output.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ from ..errors import DataError
 class Calibrated:
     """A fitted estimator together with the probability that its outputs are right.
 
-    Made by `calibrate`.
+    Returned by `calibrate`.
 
     Attributes
     ----------
-    estimator : the fitted estimator
+    estimator : estimator
+        The fitted estimator.
     method : {"sigmoid", "isotonic"}
     n : int
-        Held-out examples it was fitted to.
+        Number of held-out examples that the calibration was fitted to.
     """
 
     def __init__(self, estimator: Any, method: str, model: Any, n: int):
@@ -36,18 +37,18 @@ class Calibrated:
         self._model = model
 
     def predict(self, X: Any) -> Any:
-        """What the estimator predicts."""
+        """The predictions of the estimator."""
         return self.estimator.predict(X)
 
     def probability(self, X: Any) -> np.ndarray:
-        """P(the predicted output is right as a whole) of each example (n,).
+        """Probability that the predicted output of each example is right as a whole, shape (n,).
 
-        1 where an example has one output only.
+        It is 1 for examples with a single possible output.
         """
         return self.of_confidence(self.estimator.confidence(X))
 
     def of_confidence(self, confidence: Any) -> np.ndarray:
-        """The probability that belongs to confidences (n,)."""
+        """The probabilities (n,) for the given confidences (n,), in units of score."""
         confidence = np.asarray(confidence, np.float64)
         out = np.ones(len(confidence))
         known = np.isfinite(confidence)
@@ -60,16 +61,17 @@ class Calibrated:
 
 
 def calibrate(estimator: Any, X: Any, Y: Any, method: str = "sigmoid") -> Calibrated:
-    """Fit the probability that an output is right to its confidence, on held-out examples.
+    """Fit the probability that an output is right as a function of its confidence.
 
     Parameters
     ----------
     estimator : BinarySVC, MulticlassSVC, ChainSVC, StructuredSVC
-        Fitted, on other examples than these: on its own training data it is right too often.
-    X, Y : held-out inputs and true outputs
+        Fitted, but not on these examples: predictions of the training data are right too often.
+    X, Y : sequences
+        Held-out inputs and true outputs.
     method : {"sigmoid", "isotonic"}
-        A logistic curve of two parameters (Platt), or any rising step function, which needs about
-        a thousand examples.
+        A logistic curve with two parameters (Platt), or an increasing step function, which needs
+        about a thousand examples.
 
     Returns
     -------
@@ -100,20 +102,25 @@ def calibrate(estimator: Any, X: Any, Y: Any, method: str = "sigmoid") -> Calibr
             if len(right) and not right.any()
             else ("no held-out output is wrong")
         )
-        raise DataError(f"{what} ({len(right)} examples): give more, to tell when outputs are")
+        raise DataError(
+            f"{what} ({len(right)} examples): calibration needs both, use more examples"
+        )
     fit = _fit_sigmoid if method == "sigmoid" else _fit_isotonic
     return Calibrated(estimator, method, fit(confidence, right), len(right))
 
 
 def _same(a: Any, b: Any) -> bool:
-    """Whether an output is the true one; sequences of labels may be lists, tuples or arrays."""
+    """Whether two outputs are equal; sequences of labels may be lists, tuples or arrays."""
     if isinstance(a, list | tuple | np.ndarray) and isinstance(b, list | tuple | np.ndarray):
         return len(a) == len(b) and all(_same(x, y) for x, y in zip(a, b, strict=True))
     return not differ(a, b)
 
 
 def _fit_sigmoid(confidence: np.ndarray, right: np.ndarray) -> Any:
-    """Platt's curve: his targets are a little off 0 and 1, so each example counts for both."""
+    """Platt's logistic curve; his targets lie strictly between 0 and 1.
+
+    Each example therefore appears twice, as right and as wrong, weighted by its target.
+    """
     from sklearn.linear_model import LogisticRegression
 
     n_right, n_wrong = right.sum(), (~right).sum()

@@ -1,4 +1,4 @@
-"""What a fitted model has learnt: its largest weights by name, and the examples it cannot fit."""
+"""The largest weights of a fitted model by name, and the examples that fit it worst."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..problem import MODES, CompiledProblem, Pack
 
 
 class Weight(NamedTuple):
-    """A weight and the name of what it belongs to."""
+    """A weight and the name of its feature or transition."""
 
     name: str
     weight: float
@@ -23,14 +23,14 @@ class Weight(NamedTuple):
 
 @dataclass(frozen=True)
 class Weights:
-    """The largest weights of one kind, the largest first.
+    """The largest weights of one label or of the transitions, the largest first.
 
     Attributes
     ----------
     title : str
-        What they speak for: a label, or "transitions".
+        The label whose score they change, or "transitions".
     positive, negative : list of Weight
-        Fewer than were asked for when others are zero or of the other sign.
+        At most n of each sign; weights that are zero are left out.
     """
 
     title: str
@@ -38,9 +38,13 @@ class Weights:
     negative: list[Weight]
 
     def to_dict(self) -> dict[str, Any]:
-        """The weights, as JSON can hold them."""
+        """The weights as JSON types."""
         sides = {"positive": self.positive, "negative": self.negative}
         return {"title": self.title} | {k: [list(e) for e in v] for k, v in sides.items()}
+
+
+#: Headings of the two columns.
+_POSITIVE, _NEGATIVE = "positive weights", "negative weights"
 
 
 @dataclass(frozen=True)
@@ -50,18 +54,18 @@ class Explanation:
     Attributes
     ----------
     labels : list of Weights
-        For each label the features that speak most for it and against it. With two classes there
-        is one entry, of the second class: what speaks against it speaks for the first.
+        The features with the largest weights of each label. With two classes there is one entry,
+        for the second class; its negative weights favour the first class.
     transitions : Weights or None
-        The most liked and disliked pairs of neighbouring labels, of a model of sequences; with
-        first and last labels, where the model has weights for them.
+        Pairs of neighbouring labels with the largest weights, for a model of sequences; also
+        first and last labels, if the model has weights for them.
     """
 
     labels: list[Weights]
     transitions: Weights | None
 
     def to_dict(self) -> dict[str, Any]:
-        """The weights, as JSON can hold them."""
+        """The weights as JSON types."""
         return {
             "labels": [weights.to_dict() for weights in self.labels],
             "transitions": None if self.transitions is None else self.transitions.to_dict(),
@@ -70,7 +74,7 @@ class Explanation:
     def __str__(self) -> str:
         parts = [*self.labels, *([] if self.transitions is None else [self.transitions])]
         entries = [entry for part in parts for entry in part.positive]
-        width = max([len("speaks for it"), *(10 + len(entry.name) for entry in entries)])
+        width = max([len(_POSITIVE), *(10 + len(entry.name) for entry in entries)])
         return "\n\n".join(_table(part, min(width, 50)) for part in parts)
 
 
@@ -79,10 +83,10 @@ def explain(clf: Any, n: int = 10) -> Explanation:
 
     Parameters
     ----------
-    clf : fitted estimator
-        Anything with ``coef_``: ``BinarySVC``, ``MulticlassSVC``, ``ChainSVC``, ``StructuredSVC``.
+    clf : BinarySVC, MulticlassSVC, ChainSVC or StructuredSVC
+        Fitted, with the attribute ``coef_``.
     n : int
-        How many of each sign.
+        Number of weights of each sign.
 
     Returns
     -------
@@ -94,11 +98,11 @@ def explain(clf: Any, n: int = 10) -> Explanation:
     >>> X, y = np.array([[2.0, 0.0], [0.0, 1.0]]), ["left", "right"]
     >>> print(explain(mm.MulticlassSVC(C=10.0, tol=1e-6).fit(X, y)))
     left
-      speaks for it        speaks against it
+      positive weights     negative weights
        +0.2500  feature 0   -0.5000  feature 1
     <BLANKLINE>
     right
-      speaks for it        speaks against it
+      positive weights     negative weights
        +0.5000  feature 1   -0.2500  feature 0
     """
     if not hasattr(clf, "coef_"):
@@ -118,17 +122,17 @@ def explain(clf: Any, n: int = 10) -> Explanation:
 
 
 def largest(values: np.ndarray, n: int) -> np.ndarray:
-    """Indices of the n largest positive values, the largest first; of equal ones the first."""
+    """Indices of the n largest positive values, the largest first; ties in order of index."""
     threshold = 0.0
     if n < len(values):
-        # Selection takes linear time, where millions of values would be long to sort.
+        # Selection takes linear time, which matters for millions of values.
         threshold = values[np.argpartition(values, -n)[-n]]
     chosen = np.flatnonzero((values >= threshold) & (values > 0))
     return chosen[np.argsort(-values[chosen], kind="stable")[:n]]
 
 
 def _titles(clf: Any, n_rows: int) -> list[str]:
-    """What each row of ``coef_`` speaks for."""
+    """The title of each row of ``coef_``."""
     if not hasattr(clf, "classes_"):
         return ["weights"]
     classes = [str(label) for label in list(clf.classes_)]
@@ -156,7 +160,7 @@ def _largest_weights(
 
 
 def _transitions(clf: Any, n: int) -> Weights:
-    """Transitions, first and last labels together; forbidden ones (not finite) are left out."""
+    """The largest weights of transitions, first and last labels, without forbidden ones."""
     labels = [str(label) for label in list(clf.classes_)]
     K = len(labels)
     start, stop = (np.asarray(getattr(clf, name, np.zeros(K))) for name in ("start_", "stop_"))
@@ -167,9 +171,9 @@ def _transitions(clf: Any, n: int) -> Weights:
 
 
 def _table(weights: Weights, width: int) -> str:
-    """Two columns: what speaks for it, and what against."""
-    left = ["speaks for it", *map(_cell, weights.positive)]
-    right = ["speaks against it", *map(_cell, weights.negative)]
+    """Two columns: positive and negative weights."""
+    left = [_POSITIVE, *map(_cell, weights.positive)]
+    right = [_NEGATIVE, *map(_cell, weights.negative)]
     height = max(len(left), len(right))
     left, right = (column + [""] * (height - len(column)) for column in (left, right))
     lines = [f"  {a:<{width}}  {b}".rstrip() for a, b in zip(left, right, strict=True)]
@@ -183,18 +187,18 @@ def _cell(entry: Weight) -> str:
 
 @dataclass(frozen=True)
 class Suspect:
-    """An example that the model cannot fit: a hard one, or one whose label is wrong.
+    """An example that fits the model badly: a difficult one, or one whose label is wrong.
 
     Attributes
     ----------
     index : int
         The number of the example.
     slack : float
-        H_i(w), what it adds to the objective (for weight 1 and C = 1).
+        Its hinge loss H_i(w).
     loss : float
         The loss of ``worst``.
     truth, worst : label arrays
-        The labels it came with, and those of the output that violates its margin most.
+        The given labels, and those of the output that violates the margin most.
     """
 
     index: int
@@ -212,7 +216,7 @@ def largest_slacks(
     n: int = 20,
     n_jobs: int = 1,
 ) -> list[Suspect]:
-    """The n examples with the largest slack, the largest first; none whose slack is zero.
+    """The n examples with the largest slack, the largest first, without those of slack zero.
 
     Parameters
     ----------
@@ -228,7 +232,7 @@ def largest_slacks(
     if rescaling not in MODES:
         raise DataError(f"rescaling is 'margin' or 'slack', got {rescaling!r}")
     mode = MODES[rescaling]
-    # With weights of 1 the loop's sum over a single example is that example's loss.
+    # With weights of 1, ``collect`` on a single example returns the loss of that example.
     pack = pack._replace(weight=read_only(np.ones(pack.n), np.float64))
     shard = Shard(problem, pack, n_jobs)
     shard.warm_up(mode, ("decode", "collect"))

@@ -1,9 +1,9 @@
 """Several outputs of each example: the best ones, or diverse ones.
 
-With ``diversity`` 0 these are the m best outputs. Otherwise each next one is the best new output of
-score plus ``diversity`` times its differences from those before it (DivMBest). Built-in problems do
-both exactly. A problem that has no m-best decoder is asked through its ordinary one, which is
-approximate: see ``m_best_loops.ask_by_steps`` for training and ``explore`` for prediction.
+With ``diversity`` 0 these are the m best outputs. Otherwise each next output maximises its score
+plus ``diversity`` times its differences from the outputs before it (DivMBest). Built-in problems
+solve both exactly. For a problem without an m-best decoder, outputs are found approximately with
+``decode``: see ``engine.several.ask_by_steps`` for training and ``explore`` for prediction.
 """
 
 from __future__ import annotations
@@ -18,17 +18,25 @@ from ..engine.several_outputs import SeveralOutputs, check_diversity, check_m
 from ..engine.shard import Shard
 from ..problem import MARGIN, PREDICT, CompiledProblem, Pack
 
-#: ``explore`` tries so many rewards, each so many times as strong as the one before.
+#: ``explore`` tries this many rewards for differences ...
 TRIES = 3
+#: ... each this factor larger than the one before.
 STRONGER = 8.0
 
 
 @dataclass(frozen=True)
 class MBest:
-    """Outputs of packed examples: ``labels[r]`` are the flat labels of the r-th outputs.
+    """Several outputs of packed examples.
 
-    Example i has the first ``count[i]`` of them, with scores ``score[i, r]``: ``<w, phi>``, or
-    where a problem cannot say that, how much less than the first.
+    Attributes
+    ----------
+    labels : list of flat label arrays
+        ``labels[r]`` holds the r-th output of every example.
+    count : int array (n,)
+        Example i has ``count[i]`` outputs.
+    score : array (n, m)
+        ``<w, phi>`` of each output, or its difference from the first output's if the problem
+        cannot compute scores.
     """
 
     labels: list[np.ndarray]
@@ -71,12 +79,13 @@ def explore(
     diversity: float,
     n_jobs: int | None,
 ) -> MBest:
-    """Different outputs through the loss-augmented oracle, with outputs found before as the truth.
+    """Different outputs from the loss-augmented oracle, with earlier outputs as the truth.
 
-    The oracle then finds the best of score plus reward times the loss between the two, and more
-    by steps as in training, for a few rewards. Of all these the m best are taken, each by its
-    score plus ``diversity`` times its losses against those before it. The second one is exact
-    where ``diversity`` > 0 and it is new with this reward.
+    The oracle then maximises the score plus a reward times the loss against an earlier output.
+    This is done for a few rewards, and repeated in steps as in training. From all outputs found,
+    m are chosen one after the other, by score plus ``diversity`` times the losses against those
+    chosen before. The second output is exact if ``diversity`` > 0 and the oracle found a new
+    output with this reward.
     """
     jobs = 1 if n_jobs is None else n_jobs
     shard = Shard(problem, pack, jobs)
@@ -85,7 +94,7 @@ def explore(
     count, score = np.ones(pack.n, np.int32), np.zeros((pack.n, m))
     found: list[Shard] = []
     pool: list[np.ndarray] = []
-    loss = np.zeros((TRIES * m * m, pack.n))  # sum of losses against what has been found
+    loss = np.zeros((TRIES * m * m, pack.n))  # sum of losses against the outputs chosen so far
     for r in range(1, m):
         found.append(Shard(problem, problem.pack(X, problem.unpack(pack, labels[-1])), jobs))
         if r == 1 or (count < r).any():
@@ -103,7 +112,7 @@ def explore(
 
 
 def _pool(shard: Shard, w: np.ndarray, m: int, reward: float) -> list[np.ndarray]:
-    """Outputs that differ from the truth of the shard, for stronger and stronger rewards."""
+    """Outputs that differ from the truth of the shard, for increasing rewards."""
     several, pool = SeveralOutputs(shard, m), []
     for _ in range(TRIES):
         several.ask(w / reward, MARGIN, 1.0, shard.everyone)
@@ -121,7 +130,7 @@ def _best_new(
     worth: list[np.ndarray],
     count: np.ndarray,
 ) -> np.ndarray:
-    """For each example the best output of the pool that is new; counts it where there is one."""
+    """The best new output of the pool for each example; increases ``count`` where there is one."""
     best = labels[0].copy()
     order = np.argsort(-np.array(worth), axis=0, kind="stable")
     for i in np.flatnonzero(count == len(labels)).tolist():
@@ -135,7 +144,7 @@ def _best_new(
 
 
 def _margins(shard: Shard, labels: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """``<w, phi_i(y_i) - phi_i(y)>`` and ``loss_i(y)`` of each example, its truth being y_i."""
+    """``<w, phi_i(y_i) - phi_i(y)>`` and ``loss_i(y)`` of each example, arrays (n,)."""
     several = SeveralOutputs(shard, 1)
     several.outputs.labels[:] = labels
     several.outputs.count[:] = 1

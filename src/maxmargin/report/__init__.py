@@ -1,1 +1,1 @@
-"""Reports on training: the certificate in words, and pictures of convergence."""
+"""Reports on training: the certificate in words, convergence plots and HTML pages."""

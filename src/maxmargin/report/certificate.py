@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import isfinite
+
 from ..result import Result, Status
 
 _VERDICTS = {
@@ -23,27 +25,40 @@ def verdict(result: Result) -> str:
 
 
 def relative_gap(result: Result) -> float | None:
-    """The most by which P(w) exceeds the optimum, as a part of it; None where D proves nothing."""
+    """Upper bound on (P(w) - optimum) / optimum; None if D <= 0, which gives no such bound."""
     return result.gap / result.dual if result.dual > 0 else None
 
 
 def bound(result: Result) -> str:
-    """How far from the optimum the weights are at most, such as ``at most 0.4 %``."""
+    """Upper bound on the distance of P(w) from the optimum, such as ``at most 0.4 %``."""
     relative = relative_gap(result)
     if relative is None or relative >= 10:
         return f"at most {result.gap:.4g}"
     return f"at most {100 * relative:.2g} %" if relative < 1 else f"at most {100 * relative:.0f} %"
 
 
+def optimum(result: Result) -> str:
+    """The optimum that the dual bounds from below: of all weights, or of a subspace."""
+    return f"the optimum {result.bounds}" if result.bounds else "the optimum"
+
+
 def certificate(result: Result) -> str:
-    """One sentence for people: what is proved of the weights."""
-    if result.status is Status.UNCERTIFIED:
-        return (
-            f"{verdict(result)} at an objective of about {result.primal:.6g}; sampled cuts prove "
-            "no bound."
-        )
+    """One sentence that says what is proved about the weights."""
+    if not isfinite(result.gap):
+        return _without_bound(result)
+    audit = "; result.audit() bounds the whole space of the kernel" if result.bounds else ""
     return (
-        f"{verdict(result)}: no weights have an objective below {result.dual:.6g} (the dual), and "
-        f"these reach {result.primal:.6g} (the primal), so they are {bound(result)} above the "
-        "optimum."
+        f"{verdict(result)}: the objective is {result.primal:.6g} (primal), its lower bound is "
+        f"{result.dual:.6g} (dual), so the weights are {bound(result)} above "
+        f"{optimum(result)}{audit}."
+    )
+
+
+def _without_bound(result: Result) -> str:
+    if not isfinite(result.primal):
+        return f"{verdict(result)}: the objective of these weights is not known."
+    audit = " from sampled cuts; see result.audit()"
+    return (
+        f"{verdict(result)}: the objective is about {result.primal:.6g}, with no lower bound"
+        f"{audit if result.status is Status.UNCERTIFIED else ''}."
     )

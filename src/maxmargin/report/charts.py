@@ -1,7 +1,7 @@
-"""Interactive charts: curves on linear or logarithmic axes, with the values under the pointer.
+"""Interactive charts: curves on linear or logarithmic axes that show values under the pointer.
 
-A chart is described here by plain data. Bokeh draws it; the colours are names of the page's style
-sheet (``--c0``, ``--grey``), which its script fills in, so that they follow light and dark.
+A chart is plain data; bokeh draws it. Colours are variables of the page's style sheet (``--c0``,
+``--grey``), which the page's script fills in for the light or dark theme.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import numpy as np
 
 from ..errors import MaxMarginError
 
-#: Charts beside each other are as high as this, in pixels.
+#: Default height of a chart, in pixels.
 HEIGHT = 300
 
-#: Names of colours in the style sheet, one for each series in turn.
+#: Colours of the style sheet for series 0, 1, 2, ...
 COLORS = ("--c0", "--c1", "--c2", "--c3", "--c4", "--c5", "--c6")
 
 _DASHES = {"solid": "solid", "dashed": [6, 4], "dotted": [2, 4]}
@@ -31,27 +31,27 @@ class Series:
     Attributes
     ----------
     name : str
-        What the legend calls it; series of the same name are switched together.
+        Name in the legend; series with the same name are switched on and off together.
     x, y : sequences of float
-        Values that are not finite are gaps.
+        Values that are not finite leave a gap in the curve.
     color : str
         A colour of the style sheet, such as "--c0".
     dash : {"solid", "dashed", "dotted", "none"}
         "none" draws markers only.
     marker : str or None
-        A marker of bokeh's scatter; None draws none.
+        A marker of bokeh's scatter; None for no markers.
     size : float
-        Of the markers, in pixels.
+        Size of the markers in pixels.
     hollow : bool
-        Markers that are filled with the colour of the page.
+        Fill the markers with the colour of the page.
     low, high : sequences of float, optional
-        Ends of error bars.
+        Lower and upper ends of error bars.
     texts : sequence of str, optional
-        What the pointer shows for each point, in place of its coordinates.
+        Tooltip of each point, instead of its coordinates.
     hover : {"mouse", "vline", "none"}
-        Whether the pointer must be at a point, or may be anywhere above or below it.
+        Show the tooltip if the pointer is at a point, or anywhere above or below it.
     steps : bool
-        Values hold until the next one.
+        Draw a step function: each value holds until the next one.
     """
 
     name: str
@@ -71,18 +71,18 @@ class Series:
 
 @dataclass(frozen=True)
 class Chart:
-    """Axes with what is drawn on them.
+    """Axes and the series drawn on them.
 
     Attributes
     ----------
     x_ticks, y_ticks : list of (float, str), optional
-        Ticks and their labels; found by themselves when not given.
+        Positions and labels of the ticks; chosen automatically if None.
     x_range, y_range : (low, high), optional
-        Either end may be None, and an axis may run downwards.
+        Ends of an axis; None is found from the data. ``low > high`` reverses the axis.
     lines : list of (str, float, str, str)
-        Lines across the chart: "x" or "y", the place, the colour and the name.
-    band : (x, low, high), optional
-        An area between two curves, of the name "band".
+        Lines across the chart: axis "x" or "y", position, colour and name.
+    band : (name, x, low, high), optional
+        A shaded area between two curves.
     """
 
     title: str
@@ -111,7 +111,7 @@ def require_bokeh() -> None:
 
 
 def draw(chart: Chart, group: str) -> Any:
-    """The bokeh figure of a chart; the legend of the group's name switches its series."""
+    """The bokeh figure of a chart; the legend of ``group`` switches its series on and off."""
     from bokeh.models import CrosshairTool, VArea
     from bokeh.plotting import figure
 
@@ -142,7 +142,7 @@ def draw(chart: Chart, group: str) -> Any:
 
 
 def _add(out: Any, data: Any, glyph: Any, tags: list[str]) -> Any:
-    """Draw a glyph; the methods of a figure would store two more for selections."""
+    """Draw a glyph; the methods of ``figure`` would store two more glyphs for selections."""
     from bokeh.models import ColumnDataSource
 
     source = data if isinstance(data, ColumnDataSource) else ColumnDataSource(data)
@@ -174,7 +174,7 @@ def _draw_series(out: Any, series: Series) -> None:
         out.add_tools(tool)
 
 
-#: Colours of its own: the box is white in dark surroundings as well.
+#: With a fixed text colour, because bokeh's box is white in the dark theme too.
 _TOOLTIP = '<div style="font:12px system-ui,sans-serif;color:#1c2128;white-space:pre">@text</div>'
 
 
@@ -213,12 +213,12 @@ def _set_axis(out: Any, which: str, chart: Chart) -> None:
 
 
 def _key(value: float) -> Any:
-    """Labels are found by the tick: whole numbers by an integer."""
+    """The key of a tick's label; bokeh looks up whole numbers as integers."""
     return int(value) if float(value).is_integer() else float(value)
 
 
 def _span(chart: Chart, which: str) -> tuple[float, float]:
-    """The range of an axis: what is given, or what the series fill with a little room."""
+    """The range of an axis: as given, or that of the data with a small margin."""
     log = chart.x_log if which == "x" else chart.y_log
     given = chart.x_range if which == "x" else chart.y_range
     parts = [getattr(s, which) for s in chart.series]
@@ -240,7 +240,7 @@ def _span(chart: Chart, which: str) -> tuple[float, float]:
 
 
 def find_ticks(low: float, high: float, log: bool) -> list[float]:
-    """Round numbers between low and high; on a logarithmic axis powers of ten if they are enough.
+    """Round numbers between low and high; powers of ten on a logarithmic axis if they suffice.
 
     Examples
     --------
@@ -249,7 +249,7 @@ def find_ticks(low: float, high: float, log: bool) -> list[float]:
     >>> find_ticks(0, 100, log=False)
     [0.0, 20.0, 40.0, 60.0, 80.0, 100.0]
     """
-    if not log or high < 3 * low:  # so short a part of a logarithmic axis is nearly linear
+    if not log or high < 3 * low:  # a short part of a logarithmic axis is nearly linear
         return _even_ticks(low, high)
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     ticks: list[float] = []
@@ -270,7 +270,7 @@ def _even_ticks(low: float, high: float) -> list[float]:
 
 
 def number(value: float) -> str:
-    """A number as people write it: ``0.02``, ``1,500``, ``3M``.
+    """A number in a short readable form: ``0.02``, ``1,500``, ``3M``.
 
     Examples
     --------
@@ -287,5 +287,5 @@ def number(value: float) -> str:
 
 
 def _clean(values: Sequence[float]) -> list[float]:
-    """As many digits as one can see."""
+    """Rounded to six digits, which is more than a chart shows; not finite becomes NaN."""
     return [float(f"{v:.6g}") if v is not None and math.isfinite(v) else math.nan for v in values]

@@ -1,4 +1,4 @@
-"""The picture of a confusion matrix: which labels are taken for which others."""
+"""Plots of confusion matrices: which labels are predicted for which true labels."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: More labels than these cannot be read: the most frequent are drawn.
+#: At most this many labels are drawn, the most frequent ones.
 MOST = 50
 
-#: Colours follow this power of an error's part, so that errors of one percent are seen at all.
+#: Colours show this power of an error's fraction, so that errors of one percent are visible.
 _POWER = 0.38
 
 _GREY = "#555555"
@@ -31,29 +31,29 @@ def plot_confusion(
     *,
     n_counts: int = 20,
 ) -> Figure:
-    """Draw which parts of each true label were given which label, errors in their own colour.
+    """Draw a confusion matrix: the diagonal in blue and errors in orange.
 
     Parameters
     ----------
     labels : sequence (k,)
         Names of the columns and of the first k rows. Labels that never occur are left out.
     confusion : int array (k, k) or (k + 1, k)
-        ``confusion[t, p]`` items of label t were given label p; a last row more is for true labels
-        that the model does not know.
+        ``confusion[t, p]`` is the number of items with true label t and predicted label p. Row k
+        counts the items whose true label the model does not know.
     path : str or path, optional
-        Write the picture there as well: .png, .svg or .pdf.
+        Also write the figure to this .png, .svg or .pdf file.
     n_counts : int
-        The counts of so many of the most frequent errors are written into their cells.
+        Write the counts of this many errors into their cells, the most frequent ones.
 
     Returns
     -------
     matplotlib.figure.Figure
-        It belongs to no window: pyplot's state is not touched.
+        It is not registered with pyplot.
 
     Raises
     ------
     MaxMarginError
-        If matplotlib is missing, the picture cannot be written, or there is nothing to draw.
+        If matplotlib is missing, the figure cannot be written, or there is nothing to draw.
     """
     if path is not None:
         check_format(path)
@@ -76,7 +76,7 @@ def plot_confusion(
 
 
 class _Shown(NamedTuple):
-    """What is drawn; parts are those of all items of a label, also where a label had no room."""
+    """What is drawn; ``parts`` are fractions of all items of a label, drawn or not."""
 
     title: str
     columns: list[str]
@@ -117,7 +117,7 @@ def _title(confusion: np.ndarray, left_out: int) -> str:
 
 
 def _draw_cells(axes: Axes, shown: _Shown) -> None:
-    """Right labels on the diagonal in one colour, errors in another, each with its scale."""
+    """The diagonal in one colour and errors in another, each with its own scale."""
     from matplotlib.colors import LinearSegmentedColormap, PowerNorm
 
     diagonal = np.eye(*shown.counts.shape, dtype=bool)
@@ -138,7 +138,7 @@ def _draw_cells(axes: Axes, shown: _Shown) -> None:
 
 
 def _name_axes(axes: Axes, shown: _Shown) -> None:
-    """Labels at both sides; the true ones with how many there are."""
+    """Labels on both axes; the true labels with their counts."""
     n_rows, n_columns = shown.counts.shape
     size = 9 if n_columns <= 25 else 7.5
     rows = [f"{name}  {n:,}" for name, n in zip(shown.rows, shown.support, strict=True)]
@@ -158,7 +158,7 @@ def _name_axes(axes: Axes, shown: _Shown) -> None:
 
 
 def _write_counts(axes: Axes, shown: _Shown, n_counts: int) -> None:
-    """Numbers in the cells of the most frequent errors; on the diagonal too when they fit."""
+    """Counts in the cells of the most frequent errors; also on the diagonal if they fit."""
     counts, parts = shown.counts, shown.parts
     errors = counts.copy()
     np.fill_diagonal(errors, 0)
@@ -175,5 +175,5 @@ def _write_counts(axes: Axes, shown: _Shown, n_counts: int) -> None:
 
 
 def _count(n: int) -> str:
-    """A count in at most four characters, from ten thousand on in thousands."""
+    """A count in at most four characters; 10,000 and more are shown in thousands."""
     return f"{n}" if n < 10_000 else f"{n / 1000:.0f}k"

@@ -1,4 +1,4 @@
-"""Standard output for people: a console without guesses, and tables of names and values."""
+"""Standard output: a console without syntax highlighting, and tables of names and values."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from ..result import Result
 
 
 class Console(rich.console.Console):
-    """Standard output, without guesses about what to highlight."""
+    """Standard output without syntax highlighting."""
 
     def __init__(self, **options: Any):
         super().__init__(highlight=False, **options)
 
     def on_broken_pipe(self) -> NoReturn:
-        """Leave it to the guard of all commands."""
+        """Raise an error that ``cli.guard`` reports, as it does for all commands."""
         raise BrokenPipeError
 
 
 def print_json(content: Any) -> None:
-    """JSON for programs, on as many lines as it has."""
+    """Print JSON without wrapping its lines."""
     Console(soft_wrap=True).print(json.dumps(content, indent=2), markup=False)
 
 
 def pairs_table(rows: list[tuple[str, str]], title: str | None = None) -> Table:
-    """Names and values, side by side."""
+    """A table of two columns: names and values."""
     table = Table(
         box=None, show_header=False, title=title, title_justify="left", padding=(0, 2, 0, 0)
     )
@@ -42,7 +42,7 @@ def pairs_table(rows: list[tuple[str, str]], title: str | None = None) -> Table:
 
 
 def result_rows(result: Result) -> list[tuple[str, str]]:
-    """The numbers of a result, as rows."""
+    """The numbers of a result as (name, value) rows."""
     return [
         ("primal", f"{result.primal:.6g}"),
         ("dual", f"{result.dual:.6g}"),

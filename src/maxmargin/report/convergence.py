@@ -1,4 +1,4 @@
-"""The picture of a training run: how primal and dual close in on the optimum."""
+"""Convergence plots: primal, dual and gap of a training run."""
 
 from __future__ import annotations
 
@@ -8,39 +8,39 @@ from typing import TYPE_CHECKING
 
 from ..errors import MaxMarginError
 from ..result import Record, Result
-from .certificate import bound, verdict
+from .certificate import bound, optimum, verdict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: The kinds of picture that can be written, by the end of the file's name.
+#: Figure formats that can be written, by file extension.
 FORMATS = (".png", ".svg", ".pdf")
 
-#: Colours of Okabe and Ito, which colour-blind people can tell apart; also different in grey.
+#: Colours of Okabe and Ito: distinguishable by colour-blind readers and in grey.
 PRIMAL, DUAL, GAP = "#D55E00", "#0072B2", "#000000"
 
 _GREY = "#555555"
 
 
 def plot_result(result: Result, path: str | Path | None = None) -> Figure:
-    """Draw primal, dual and gap over time and over oracle calls.
+    """Plot primal, dual and gap over time and over oracle calls.
 
     Parameters
     ----------
     result : Result
     path : str or path, optional
-        Write the picture there as well: .png, .svg or .pdf.
+        Also write the figure to this .png, .svg or .pdf file.
 
     Returns
     -------
     matplotlib.figure.Figure
-        It belongs to no window: pyplot's state is not touched.
+        It is not registered with pyplot.
 
     Raises
     ------
     MaxMarginError
-        If matplotlib is missing, the picture cannot be written, or there is nothing to draw.
+        If matplotlib is missing, the figure cannot be written, or there is nothing to draw.
     """
     if path is not None:
         check_format(path)
@@ -71,7 +71,7 @@ def plot_result(result: Result, path: str | Path | None = None) -> Figure:
 
 
 def require_matplotlib() -> None:
-    """Raise an error that says how to get matplotlib, if it is missing."""
+    """Raise an error that says how to install matplotlib, if it is missing."""
     try:
         import matplotlib.figure  # noqa: F401
     except ImportError as error:
@@ -81,13 +81,13 @@ def require_matplotlib() -> None:
 
 
 def check_format(path: str | Path) -> None:
-    """Refuse a name whose end is not one of ``FORMATS``."""
+    """Raise an error if the file extension is not one of ``FORMATS``."""
     if Path(path).suffix.lower() not in FORMATS:
         raise MaxMarginError(f"{path}: a picture is one of {', '.join(FORMATS)}")
 
 
 def save(figure: Figure, path: str | Path) -> None:
-    """Write a figure, completely or not at all, in the format that the name ends in."""
+    """Write a figure, completely or not at all, in the format of the file extension."""
     from ..io import atomic_file
 
     kind = Path(path).suffix[1:].lower()
@@ -97,25 +97,25 @@ def save(figure: Figure, path: str | Path) -> None:
 
 def _title(result: Result) -> str:
     if not isfinite(result.gap):
-        return f"{verdict(result)}: objective about {result.primal:.6g}, nothing is proved"
+        return f"{verdict(result)}: objective about {result.primal:.6g}, no lower bound"
     return (
-        f"{verdict(result)}: primal {result.primal:.6g}, dual {result.dual:.6g}, "
-        f"{bound(result)} above the optimum"
+        f"{verdict(result)}: primal {result.primal:.6g}, dual {result.dual:.6g},"
+        f"{chr(10) if result.bounds else ' '}{bound(result)} above {optimum(result)}"
     )
 
 
 def _draw_objective(axes: Axes, x: list[float], history: list[Record]) -> None:
     primal, dual = [r.primal for r in history], [r.dual for r in history]
-    _curve(axes, x, primal, PRIMAL, "primal: reached by the weights")
+    _curve(axes, x, primal, PRIMAL, "primal: objective of the weights")
     if not isfinite(dual[-1]):  # sampled cuts give no bound
         _clean(axes)
         return
-    _curve(axes, x, dual, DUAL, "dual: no weights reach below")
+    _curve(axes, x, dual, DUAL, "dual: lower bound")
     axes.fill_between(
         x, dual, primal, color=_GREY, alpha=0.13, linewidth=0, label="the optimum lies here"
     )
     if dual[-1] > 0:
-        # The first dual values may be zero or nearly so: what matters is above a part of the last.
+        # The first dual values can be close to zero and would stretch the axis.
         axes.set_yscale("log", nonpositive="clip")
         axes.set_ylim(bottom=max(min(dual), dual[-1] / 100) / 1.3)
     _clean(axes)
@@ -129,7 +129,7 @@ def _draw_gap(axes: Axes, x: list[float], history: list[Record]) -> None:
 
 
 def _curve(axes: Axes, x: list[float], y: list[float], color: str, label: str = "") -> None:
-    """A line with a dot where training ended, so that a single iteration is seen too."""
+    """A line with a dot at its end, so that a single iteration is visible too."""
     axes.plot(
         x, y, color=color, label=label, linewidth=1.8, marker="o", markersize=5, markevery=[-1]
     )

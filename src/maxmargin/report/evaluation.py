@@ -1,4 +1,4 @@
-"""The evaluation of classes on a terminal: accuracy, a table by class, the confusion matrix."""
+"""Evaluation of classifiers on a terminal: accuracy, table per class, confusion matrix."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from ..metrics.classes import Evaluation
 from .confusion import plot_confusion
 from .console import Console
 
-#: The confusion matrix of more classes than these is not legible.
+#: Print the confusion matrix if there are at most this many classes.
 CONFUSION_CLASSES = 12
 
 
 @dataclass(frozen=True)
 class ShownEvaluation:
-    """Counts of predictions, for people and for programs."""
+    """An evaluation that can be printed, plotted and written as JSON."""
 
     evaluation: Evaluation
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything that was counted, as JSON can hold it."""
+        """All counts and measures, as JSON types."""
         return evaluation_json(self.evaluation)
 
     def print(self) -> None:
-        """Tables on standard output."""
+        """Print tables on standard output."""
         print_evaluation(self.evaluation)
 
     def plot(self, path: Path) -> None:
-        """Draw which class is taken for which."""
+        """Plot the confusion matrix."""
         plot_confusion(self.evaluation.classes, self.evaluation.confusion, path)
 
 
 def print_evaluation(evaluation: Evaluation) -> None:
-    """Accuracy, a table by class, and the confusion matrix of few classes."""
+    """Print accuracy, a table per class, and the confusion matrix if there are few classes."""
     console = Console()
     console.print(
         f"[bold]accuracy {evaluation.accuracy:.4f}[/bold]  "
@@ -46,7 +46,8 @@ def print_evaluation(evaluation: Evaluation) -> None:
     )
     if evaluation.unseen:
         console.print(
-            f"{evaluation.unseen:,} examples have labels that training has not seen: all errors",
+            f"{evaluation.unseen:,} examples have labels that were not in the training data: "
+            "they count as errors",
             style="yellow",
         )
     console.print(_class_table(evaluation))
@@ -85,7 +86,7 @@ def _confusion_table(evaluation: Evaluation) -> Table:
 
 
 def _confusion_cells(counts: Any, right: int | None) -> list[Text]:
-    """Correct predictions stand out in green, errors in red, zeros hardly at all."""
+    """Correct predictions in green, errors in red, zeros as a dot."""
     return [
         Text("·", "dim") if count == 0 else Text(f"{count:,}", "green" if p == right else "red")
         for p, count in enumerate(counts.tolist())
@@ -93,7 +94,7 @@ def _confusion_cells(counts: Any, right: int | None) -> list[Text]:
 
 
 def evaluation_json(evaluation: Evaluation) -> dict[str, Any]:
-    """Everything that was counted."""
+    """All counts and measures, as JSON types."""
     by_class = zip(
         evaluation.classes, evaluation.precision.tolist(), evaluation.recall.tolist(),
         evaluation.f1.tolist(), evaluation.support.tolist(), strict=True,

@@ -1,4 +1,4 @@
-"""The report of a fitted estimator: collects what it can say about itself and about data."""
+"""The report of a fitted estimator, with its results on training and test data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .page import check_page
 from .results import Outcome
 from .training import Run, write_report
 
-#: The examples with the largest slacks that are shown.
+#: Number of examples with the largest slacks to show.
 SUSPECTS = 10
 
 
@@ -35,7 +35,7 @@ def report_estimator(
 def describe(
     clf: Any, size: str, outcomes: Sequence[Outcome], suspects: list[dict[str, Any]] | None, n: int
 ) -> Run:
-    """What a report shows of a fitted estimator; ``size`` says what the data were."""
+    """The content of the report of a fitted estimator; ``size`` describes the training data."""
     name = type(clf).__name__
     told = ", ".join(part for part in (size, clf.structure.show.describe(clf)) if part)
     return Run(
@@ -50,7 +50,7 @@ def describe(
 
 
 def _explanation(clf: Any, n: int) -> Any:
-    """The largest weights of a linear model; None for others."""
+    """The largest weights of a linear model; None for other models."""
     try:
         found = clf.structure.show.explain(clf, n)
     except MaxMarginError:

@@ -1,4 +1,4 @@
-"""What a model has learnt, for a report: its largest weights, and the examples it cannot fit."""
+"""HTML of a model's largest weights, and of the examples that fit it worst."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Any
 from ..outputs.explain import Explanation, Weight, Weights
 from .page import escape
 
-#: More labels than these are folded away.
+#: The weights of more labels than this are collapsed.
 _OPEN = 12
 
-#: A longer list is too long to look at.
+#: At most this many labels are shown.
 _LABELS = 60
 
-#: Tokens shown around one whose labels disagree, in a sequence of more than ``_WHOLE``.
+#: Number of tokens shown on each side of an error, in sequences of more than ``_WHOLE`` tokens.
 _CONTEXT, _WHOLE = 4, 40
 
 
 def explanation_html(explanation: Explanation) -> str:
-    """Tables of the largest weights of each label, the transitions first."""
+    """Tables of the largest weights: of transitions, then of each label."""
     parts = []
     if explanation.transitions is not None:
         parts.append(f'<div class="weights">{_weights(explanation.transitions)}</div>')
@@ -27,7 +27,10 @@ def explanation_html(explanation: Explanation) -> str:
     grid = f'<div class="weights">{"".join(map(_weights, labels))}</div>'
     if len(labels) > _OPEN:
         grid = f"<details><summary>The features of {len(labels)} labels</summary>{grid}</details>"
-    words = "The largest weights by name: what speaks for a label, and what against it."
+    words = (
+        "The largest weights, with the names of their features. Positive weights (blue) raise "
+        "the score of a label, negative weights (orange) lower it."
+    )
     return f"<p class='muted'>{words}</p>{''.join(parts)}{grid}"
 
 
@@ -50,13 +53,13 @@ def _weight(entry: Weight, largest: float, color: str) -> str:
 
 
 def suspects_html(suspects: Sequence[dict[str, Any]]) -> str:
-    """The examples that fit the model least, each with the output that the model prefers."""
+    """The examples that fit the model worst, each with the output that the model prefers."""
     if not suspects:
-        return "<p>No example violates its margin: the model agrees with all labels.</p>"
+        return "<p>No example violates its margin: the model fits all labels.</p>"
     words = (
-        "The examples that fit the model least, the worst first. Either their labels are wrong, or "
-        "the model has no way to fit them. The slack is what an example adds to the objective, "
-        "before it is multiplied by C."
+        "The examples that fit the model worst, the worst first. Their labels may be wrong, or the "
+        "features may not be enough to predict them. The slack is the loss that an example adds "
+        "to the objective, before it is multiplied by C."
     )
     return f"<p class='muted'>{words}</p>" + "".join(
         _suspect(number, suspect) for number, suspect in enumerate(suspects)
@@ -83,7 +86,7 @@ def _suspect(number: int, suspect: dict[str, Any]) -> str:
 
 
 def _sentence(truth: list[Any], worst: list[Any], words: Any) -> str:
-    """Tokens with their labels; where they differ the file's label and the model's."""
+    """Tokens with their labels, and the model's label where it differs."""
     differ = [a != b for a, b in zip(truth, worst, strict=True)]
     long, cells, skipped = len(truth) > _WHOLE, [], False
     for t, (label, other) in enumerate(zip(truth, worst, strict=True)):

@@ -1,4 +1,4 @@
-"""One HTML file that holds everything: style, script, charts and words; it loads nothing."""
+"""HTML pages in one file, with style, script, charts and text; they need no network."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ __all__ = ["Page", "check_name", "check_page", "escape", "table"]
 
 
 def check_name(path: str | Path) -> None:
-    """Refuse a name that does not end in .html."""
+    """Raise an error if the file name does not end in .html."""
     if Path(path).suffix.lower() not in (".html", ".htm"):
         raise MaxMarginError(f"{path}: a report is a .html file")
 
 
 def check_page(path: str | Path) -> None:
-    """Refuse a name that does not end in .html, and say so if bokeh is missing."""
+    """Raise an error if the file name does not end in .html, or if bokeh is missing."""
     check_name(path)
     require_bokeh()
 
 
 class Page:
-    """A report while it is made: sections are added one after the other, then it is written.
+    """A page: add its sections one after the other, then write it.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class Page:
     lead : str
         HTML below the title.
     style : str
-        CSS after that of all pages.
+        CSS that is added to the common style sheet.
     """
 
     def __init__(self, title: str, lead: str, style: str = ""):
@@ -51,7 +51,7 @@ class Page:
         self._figures: dict[str, Any] = {}
 
     def section(self, title: str, *parts: str) -> None:
-        """A heading that the list of contents has too, then HTML."""
+        """Add a heading, which also appears in the table of contents, and HTML below it."""
         name = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
         self._names.append((name, title))
         self._parts.append(
@@ -59,14 +59,14 @@ class Page:
         )
 
     def charts(self, charts: Sequence[Chart], keys: Iterable[tuple[str, str, str]] = ()) -> str:
-        """The HTML of charts beside each other and one legend for all of them.
+        """The HTML of charts side by side, with one legend for all of them.
 
         Parameters
         ----------
         charts : sequence of Chart
         keys : iterable of (name, colour, kind)
-            Entries of the legend; a kind is "solid", "dashed", "dotted", "area" or "point".
-            Found by the series when there are none.
+            Entries of the legend; kind is "solid", "dashed", "dotted", "area" or "point". By
+            default one entry for each series name.
         """
         group = f"charts{len(self._figures)}"
         cells = []
@@ -86,7 +86,7 @@ class Page:
         return f'{legend}<div class="charts{one}">{"".join(cells)}</div>'
 
     def html(self) -> str:
-        """The file."""
+        """The content of the file."""
         body = "".join(self._parts)
         script = ""
         if self._figures:
@@ -114,13 +114,13 @@ class Page:
             file.write(content)
 
     def _embed(self, body: str) -> tuple[str, str]:
-        """Bokeh's own script and ours, and the body with the places where figures go."""
+        """The scripts of bokeh and of the page, and the body with the elements of the figures."""
         from bokeh.document import Document
         from bokeh.embed import components
         from bokeh.resources import Resources
 
         document = Document()
-        with document.models.freeze():  # else each figure that is added visits all before it
+        with document.models.freeze():  # otherwise each added figure visits all earlier ones
             for figure in self._figures.values():
                 document.add_root(figure)
         script, places = components(self._figures)
@@ -133,7 +133,7 @@ class Page:
 
 
 def light_colors() -> dict[str, str]:
-    """The colours of the light style sheet, which paper has too."""
+    """The colours of the light theme, which is also used for printing."""
     first = _read("page.css").split("}", 1)[0]
     return dict(re.findall(r"(--[a-z0-9-]+): (#[0-9a-f]{6})", first))
 
@@ -143,7 +143,7 @@ def _read(name: str) -> str:
 
 
 def _keys(charts: Sequence[Chart]) -> list[tuple[str, str, str]]:
-    """One entry for each name of a series; a point for those without a line."""
+    """One legend entry for each series name; a point for series without a line."""
     found: dict[str, tuple[str, str, str]] = {}
     for chart in charts:
         if chart.band is not None:
@@ -171,7 +171,7 @@ def _legend(keys: list[tuple[str, str, str]], group: str) -> str:
 def table(
     head: Sequence[str], rows: Iterable[Sequence[str]], numeric: Sequence[bool], caption: str = ""
 ) -> str:
-    """A table in a box that scrolls on narrow screens; cells are HTML already."""
+    """A table that scrolls on narrow screens; the cells are HTML, the headings plain text."""
     kind = ['class="n"' if n else "" for n in numeric]
     top = "".join(f"<th {k}>{escape(name)}</th>" for name, k in zip(head, kind, strict=True))
     body = "".join(

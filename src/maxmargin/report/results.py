@@ -1,4 +1,4 @@
-"""Predictions against the truth in a report: a table of labels and the confusion of labels."""
+"""HTML of prediction results: measures per label and the confusion matrix."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ import numpy as np
 from .confusion import MOST
 from .page import escape, table
 
-#: Colours follow this power of an error's part, so that errors of one percent are seen at all.
+#: Colours show this power of an error's fraction, so that errors of one percent are visible.
 _POWER = 0.38
 
-#: So many of the most frequent errors are listed.
+#: Number of errors to list, the most frequent ones.
 _ERRORS = 8
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How labels were predicted on some data.
+    """Predictions on some data, compared with the true labels.
 
     Attributes
     ----------
     data : str
-        What the data are called: "training data", "test data".
+        Name of the data: "training data", "test data".
     labels : sequence (k,)
     confusion : int array (k, k) or (k + 1, k)
-        As ``confusion.plot_confusion`` takes it; a last row more is for unknown labels.
+        See ``confusion.plot_confusion``; row k is for true labels that the model does not know.
     what : str
-        What has a label: "tokens" or "examples".
+        The items that have labels: "tokens" or "examples".
     more : str
-        Another sentence about the data, such as the F1 of entities.
+        An additional sentence, such as the F1 of entities.
     """
 
     data: str
@@ -69,7 +69,7 @@ class Outcome:
 
 
 def outcome_html(outcome: Outcome) -> str:
-    """The words, the table by label, the confusion and the most frequent errors."""
+    """A summary, the most frequent errors, the confusion matrix and measures per label."""
     parts = [
         f"<h3>{escape(outcome.data.capitalize())}</h3>",
         f"<p>{escape(outcome.sentence())}</p>",
@@ -102,7 +102,7 @@ def _bar(part: float) -> str:
 
 
 def _confusion(outcome: Outcome) -> str:
-    """A cell for each true label and each predicted one, coloured by its part of the true one."""
+    """A cell for each true and predicted label, coloured by its fraction of the true label."""
     counts, k = np.asarray(outcome.confusion), len(outcome.labels)
     total = counts[:k].sum(axis=1) + counts.sum(axis=0)
     keep = np.sort(np.argsort(-total, kind="stable")[: min(int((total > 0).sum()), MOST)])
@@ -123,8 +123,9 @@ def _legend(outcome: Outcome) -> str:
     seen = int((counts[:k].sum(axis=1) + counts.sum(axis=0) > 0).sum())
     note = f" {seen - MOST} rare labels are left out." if seen > MOST else ""
     return (
-        "Rows are true labels with their counts, columns predictions; blue is right, orange wrong, "
-        f"deeper where it is a larger part of the row.{note}"
+        "Rows are true labels with their counts, columns are predicted labels. Correct predictions "
+        "are blue, errors orange; a stronger colour means a larger fraction of the row."
+        f"{note}"
     )
 
 
@@ -154,10 +155,10 @@ def _errors(outcome: Outcome) -> str:
     order = np.argsort(-counts, axis=None, kind="stable")[:_ERRORS]
     names = [str(label) for label in outcome.labels] + ["(unknown)"]
     pairs = [(*divmod(int(cell), counts.shape[1]), int(counts.flat[cell])) for cell in order]
-    words = [f"{escape(names[t])} for {escape(names[p])} ({n:,})" for t, p, n in pairs if n]
+    words = [f"{escape(names[t])} as {escape(names[p])} ({n:,})" for t, p, n in pairs if n]
     if not words:
-        return "<p>There is no error.</p>"
-    return f"<p>Most often mistaken (true for predicted): {', '.join(words)}.</p>"
+        return "<p>There are no errors.</p>"
+    return f"<p>Most frequent errors (true label, predicted label): {', '.join(words)}.</p>"
 
 
 def _short(text: str) -> str:

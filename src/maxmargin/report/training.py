@@ -1,4 +1,4 @@
-"""The report of one training run: what is proved, how it was reached, and what was learnt."""
+"""The report of one training run: certificate, convergence, time, results and weights."""
 
 from __future__ import annotations
 
@@ -12,42 +12,42 @@ import numpy as np
 
 from ..progress import duration
 from ..result import Record, Result
-from .certificate import bound, relative_gap, verdict
+from .certificate import bound, certificate, optimum, relative_gap, verdict
 from .charts import Chart, Series, number
 from .page import Page, check_page, escape, table
 from .results import Outcome, outcome_html
 
-#: Points of a curve: more are not seen.
+#: Points per curve: more cannot be told apart on a screen.
 _POINTS = 400
 
-#: What the solvers call the kinds of their work, for people.
+#: Name and description of each kind of work that solvers measure.
 _WORK = {
     "oracle": ("oracle", "finding the most violated outputs"),
-    "planes": ("planes", "their features, summed"),
-    "cache": ("cache", "trying outputs that are known"),
-    "inner": ("inner passes", "dual steps over known outputs, without the oracle"),
+    "planes": ("planes", "summing the features of these outputs"),
+    "cache": ("cache", "trying outputs found earlier"),
+    "inner": ("inner passes", "dual steps over outputs found earlier, without the oracle"),
     "qp": ("QP", "solving the dual over the working set"),
-    "certificate": ("certificate", "an oracle pass that only computes P"),
+    "certificate": ("certificate", "an oracle pass that only computes the primal"),
     "communication": ("communication", "sending weights and sums between processes"),
 }
 
 
 @dataclass(frozen=True)
 class Run:
-    """What a report is made of; only the result must be there.
+    """The content of a report; only the result is required.
 
     Attributes
     ----------
     result : Result
     title : str
     subject : str
-        What was trained on what, a sentence.
+        A sentence that says what was trained on which data.
     settings : dict
         Parameters and their values.
     outcomes : list of Outcome
     explanation : Explanation or None
     suspects : list of dict or None
-        As ``ChainSVC.suspects`` gives them; ``words`` and ``lines`` may be None.
+        As ``ChainSVC.suspects`` returns them; ``words`` and ``lines`` may be None.
     """
 
     result: Result
@@ -59,12 +59,12 @@ class Run:
     suspects: list[dict[str, Any]] | None = None
 
     def with_settings(self, settings: dict[str, Any]) -> Run:
-        """The same with more settings, which come first."""
+        """A copy with more settings, which come first."""
         return replace(self, settings=settings | self.settings)
 
 
 def write_report(path: str | Path, run: Run) -> None:
-    """Write the report of a training run: one HTML file that loads nothing.
+    """Write the report of a training run: one HTML file that needs no other file or network.
 
     Raises
     ------
@@ -102,10 +102,9 @@ def _lead(run: Run) -> str:
     took = f"{verdict(result)} after {duration(result.time)} in the solver"
     if result.solver:
         took += f" ({result.solver})"
-    words = [
-        run.subject,
-        f"{took}: the objective is proved to be {bound(result)} above its optimum.",
-    ]
+    if math.isfinite(result.gap):
+        took += f": the objective is proved to be {bound(result)} above {optimum(result)}"
+    words = [run.subject, f"{took}."]
     words += [outcome.brief() for outcome in run.outcomes]
     return f'<p class="lead">{escape(" ".join(word for word in words if word))}</p>'
 
@@ -115,25 +114,22 @@ def _certificate(result: Result) -> str:
     share = f"{100 * relative:.2g} % of the dual" if relative is not None else ""
     cards = [
         (f"{result.primal:.6g}", "primal P: the objective of these weights"),
-        (f"{result.dual:.6g}", "dual D: no weights reach below"),
+        (f"{result.dual:.6g}", "dual D: lower bound on the objective"),
         (f"{result.gap:.3g}", f"gap P - D{': ' + share if share else ''}"),
     ]
     if result.target is not None:
-        cards.append((f"{result.target:.3g}", "gap at which training may stop: tol · C · n"))
+        cards.append((f"{result.target:.3g}", "gap at which training stops: tol · C · n"))
     boxes = "".join(f'<div class="card"><b>{b}</b><span>{t}</span></div>' for b, t in cards)
-    meaning = (
-        f"The optimum lies between {result.dual:.6g} and {result.primal:.6g}, whatever solver "
-        f"would look for it: these weights are {bound(result)} above it. "
-    )
+    meaning = certificate(result)
     if result.converged:
-        meaning += "That is within the tolerance that was asked for."
+        meaning += " This is within the tolerance."
     else:
-        meaning += f"The tolerance was not reached: {result.status.value}."
+        meaning += f" The tolerance was not reached: {result.status.value}."
     return f'<div class="cards">{boxes}</div><p>{escape(meaning)}</p>'
 
 
 def thin(history: Sequence[Record], points: int = _POINTS) -> list[Record]:
-    """Records spread evenly in the logarithm of the iteration, the last among them."""
+    """At most ``points`` records, evenly spaced in log(iteration), including the last one."""
     last = len(history)
     chosen = np.unique(np.geomspace(1, last, min(points, last)).round().astype(int)) - 1
     return [history[i] for i in chosen]
@@ -160,7 +156,7 @@ def _objective(
     log = result.dual > 0 and result.primal > 0
     floor = max(min(dual), result.dual / 100) if log else None
     if floor is not None:
-        # The first dual values may be zero or nearly so: what matters is above a part of the last.
+        # The first dual values can be close to zero and would stretch the axis.
         dual = [max(value, floor) for value in dual]
     known = [p for p in primal if math.isfinite(p)]
     top = max(known) if known else None
@@ -213,12 +209,12 @@ def _convergence(page: Page, result: Result) -> str:
     ]  # fmt: skip
     if result.target:
         keys.append(("gap to reach", "--c2", "dashed"))
-    words = "The best values known after each iteration. Point at a curve for its numbers."
+    words = "The best values found up to each iteration. Point at a curve to see its numbers."
     return f"<p class='muted'>{words}</p>" + page.charts(convergence_charts(result), keys)
 
 
 def _time(result: Result) -> str:
-    """Bars for the kinds of work in the solver, and what was done outside it."""
+    """Bars for the kinds of work in the solver, and the time spent outside it."""
     parts = [(*_WORK.get(kind, (kind, "")), seconds) for kind, seconds in result.shares.items()]
     rest = result.time - sum(seconds for *_, seconds in parts)
     if rest > 0.005 * result.time:
@@ -234,9 +230,10 @@ def _time(result: Result) -> str:
          duration(seconds), f"{100 * seconds / total:.1f} %"]
         for i, (name, words, seconds) in enumerate(parts)
     ]  # fmt: skip
-    calls = f"all of it: {result.n_iter:,} iterations, {result.n_oracle:,} oracle calls"
+    calls = f"total of {result.n_iter:,} iterations and {result.n_oracle:,} oracle calls"
     rows.append(["solver", calls, duration(result.time), "100 %"])
-    rows.append(["preparing", "features, labels, packing", duration(result.prepare_time), ""])
+    prepared = "reading labels and features into arrays"
+    rows.append(["preparing", prepared, duration(result.prepare_time), ""])
     rows.append(["compiling", "or loading compiled code", duration(result.compile_time), ""])
     head = table(["work", "", "time", "share"], rows, [False, False, True, True])
     return f'<div class="shares" role="img" aria-label="shares of time">{bars}</div>{head}'

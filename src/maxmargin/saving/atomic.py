@@ -13,7 +13,7 @@ from ..errors import MaxMarginError
 
 
 def write_lines_atomic(path: Any, lines: Iterable[str]) -> None:
-    """Write a UTF-8 text file that is either complete or not there; ``"-"`` is standard output.
+    """Write a UTF-8 text file, completely or not at all; ``"-"`` is standard output.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ def write_lines_atomic(path: Any, lines: Iterable[str]) -> None:
     Raises
     ------
     MaxMarginError
-        If the file cannot be written. A file that was there before is left as it was.
+        If the file cannot be written. An existing file is left unchanged then.
     """
     encoded = (line.encode() + b"\n" for line in lines)
     if isinstance(path, str) and path == "-":
@@ -39,20 +39,20 @@ def write_lines_atomic(path: Any, lines: Iterable[str]) -> None:
 def atomic_file(
     path: Any, error: type[MaxMarginError] = MaxMarginError, temporary: str | None = None
 ) -> Iterator[BinaryIO]:
-    """A binary file that takes its place at ``path`` only when the block ends without an error.
+    """A binary file that is moved to ``path`` when the block ends without an error.
 
     Parameters
     ----------
     path : str or path
     error : type of MaxMarginError
-        Raised, with the name of the file and the reason, if the file cannot be written.
+        The exception to raise, with file name and reason, if the file cannot be written.
     temporary : str, optional
-        Where it is written first, in the same directory: what a killed process left there is
-        overwritten. By default a name that nobody has.
+        The temporary file, in the same directory; an existing one, which a killed process may
+        have left, is overwritten. By default a new random name.
     """
     try:
         if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
-            # A device or a pipe, such as /dev/stdout: written to, never replaced.
+            # A device or a pipe, such as /dev/stdout, is written to and never replaced.
             with open(path, "wb") as file:
                 yield file
             return

@@ -1,9 +1,9 @@
-"""Checkpoints: training that was killed goes on as if nothing had happened.
+"""Checkpoints: resume interrupted training with the same result as without interruption.
 
-Between two iterations the file gets everything that the next ones depend on: the solver's state,
-the random generator, the certificate and the history. It is written beside the old one and then
-takes its place, so that there is a complete file at every moment. It is read as arrays and JSON:
-nothing in it is ever executed.
+Between two iterations everything that later iterations depend on is saved: the solver's state, the
+random generator, the certificate and the history. The new file is written next to the old one and
+then replaces it, so that there is a complete file at any time. It contains arrays and JSON:
+nothing in it is executed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ..result import Record
 from .container import read_container, write_container
 from .state import Reader, Writer, join_arrays, split_arrays
 
-#: The form of the file; another one is refused.
+#: Version of the file format; other versions are not read.
 FORMAT = 1
 
 _UNITS = {"": 1.0, "s": 1.0, "sec": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}
@@ -37,19 +37,21 @@ class Checkpoint:
     Parameters
     ----------
     path : str or path
-        The file. While it is written there is a second one beside it, ``<path>.tmp``.
+        The file. It is written as ``<path>.tmp`` first.
     every : str or float
-        How often: "30s", "5min", "1h", or seconds; 0 is after every iteration.
+        Time between two saves: "30s", "5min", "1h", or a number of seconds; 0 saves after every
+        iteration.
     resume : bool
-        Continue from the file if it is there. One of other data, another C, solver, rescaling or
-        version is refused. With False it is overwritten.
+        Continue from the file if it exists; a CheckpointError is raised if it belongs to other
+        data, or to another C, solver, rescaling or version of maxmargin. With False an existing
+        file is overwritten.
 
     Notes
     -----
-    ``tol``, ``max_iter``, ``max_time`` and ``n_jobs`` may differ from those of the first run: to
-    continue with a smaller tol, or longer, is what checkpoints are for. Limits count the whole
-    training, not the part since the last start. With a kernel and ``n_basis="auto"`` the number of
-    basis functions depends on ``tol``: there it must stay.
+    ``tol``, ``max_iter``, ``max_time`` and ``n_jobs`` may differ from those of the first run, for
+    example to continue with a smaller tol. Limits count the whole training, not only the part
+    since it was resumed. With a kernel and ``n_basis="auto"`` the number of basis functions
+    depends on ``tol``, which must then stay the same.
 
     Examples
     --------
@@ -64,28 +66,29 @@ class Checkpoint:
     def __post_init__(self) -> None:
         self.seconds()
         if not isinstance(self.path, str | os.PathLike):
-            raise DataError(f"checkpoint is the name of a file, got {self.path!r}")
+            raise DataError(f"checkpoint must be a file name, got {self.path!r}")
 
     def seconds(self) -> float:
-        """``every`` as a number."""
+        """``every`` in seconds."""
         text = str(self.every).strip().lower()
         found = re.fullmatch(r"(\d+\.?\d*|\.\d+)\s*([a-z]*)", text)
         if isinstance(self.every, bool) or found is None or found[2] not in _UNITS:
             raise DataError(
-                f"every is a time such as '30s', '5min', '1h' or seconds, got {self.every!r}"
+                "every must be a time such as '30s', '5min' or '1h', or a number of seconds, got "
+                f"{self.every!r}"
             )
         return float(found[1]) * _UNITS[found[2]]
 
 
 def as_checkpoint(checkpoint: Any, every: Any = "5min", resume: bool = True) -> Checkpoint | None:
-    """A Checkpoint from a file's name; one that is there already stays as it is."""
+    """A Checkpoint from a file name; a Checkpoint or None is returned unchanged."""
     if checkpoint is None or isinstance(checkpoint, Checkpoint):
         return checkpoint
     return Checkpoint(checkpoint, every, resume)
 
 
 class Saver:
-    """Saves a run to its file, and restores it from there.
+    """Saves a run to its checkpoint file, and restores it from there.
 
     Parameters
     ----------
@@ -104,12 +107,12 @@ class Saver:
         self._saved = -1
 
     def save_if_due(self, run: Any) -> None:
-        """Save when it has been long enough since the last time."""
+        """Save if the time between two saves has passed."""
         if time.monotonic() - self._last >= self.every:
             self.save(run)
 
     def save(self, run: Any) -> None:
-        """Write the file, unless it holds this very iteration."""
+        """Write the file, unless it already contains this iteration."""
         if self._saved == len(run.history):
             return
         shard = self.task.shard
@@ -137,14 +140,14 @@ class Saver:
         self._last, self._saved = time.monotonic(), len(run.history)
 
     def restore(self, run: Any) -> bool:
-        """Fill a fresh run from the file; False if there is none to resume."""
+        """Fill a new run from the file; False if there is no file to resume from."""
         if not self.resume or not self.path.exists():
             return False
         try:
             meta, entries = read_container(self.path)
         except ModelFileError as error:
             raise CheckpointError(
-                f"{error}; delete the file, or give another name, to start anew"
+                f"{error}; to start again, delete the file or use another one"
             ) from error
         self._check(meta)
         shard = self.task.shard
@@ -172,35 +175,35 @@ class Saver:
             ModelFileError,
         ) as error:  # fmt: skip
             raise CheckpointError(
-                f"{self.path}: is damaged or was altered: {error}; delete the file, or give "
-                "another name, to start again"
+                f"{self.path}: is damaged or was altered: {error}; to start again, delete the "
+                "file or use another one"
             ) from error
         self._saved = len(run.history)
         return True
 
     def _check(self, meta: dict[str, Any]) -> None:
-        """Refuse a file that this run cannot continue, with the reason."""
+        """Raise a CheckpointError with the reason if this run cannot continue from the file."""
         if "checkpoint" not in meta:
             raise CheckpointError(f"{self.path}: is a model, not a checkpoint")
         about = meta.get("about", {})
         if meta["checkpoint"] != FORMAT or about.get("version") != __version__:
             raise CheckpointError(
                 f"{self.path}: was written by maxmargin {about.get('version')}, and this is "
-                f"{__version__}: a checkpoint is continued by the version that wrote it; "
-                "start anew with resume=False"
+                f"{__version__}: only the version that wrote a checkpoint can continue it; "
+                "start again with resume=False"
             )
         different = [key for key in self.about if about.get(key) != self.about[key]]
         if not different:
             return
         key = different[0]
         reason = (
-            "other training data, or another kernel or basis (they have another hash)"
+            "other training data, or another kernel or basis (the hashes differ)"
             if key == "data"
             else f"{key} = {about.get(key)}, and this run has {key} = {self.about[key]}"
         )
         raise CheckpointError(
-            f"{self.path}: is the checkpoint of another run: it has {reason}; give this run a file "
-            "of its own, or start anew with resume=False"
+            f"{self.path}: is the checkpoint of another run: it has {reason}; use another file, "
+            "or start again with resume=False"
         )
 
 
@@ -210,7 +213,7 @@ def _record(row: list[float]) -> Record:
 
 
 def describe_run(solver: Any, task: Any) -> dict[str, Any]:
-    """What two runs must have in common for one to continue the other."""
+    """The settings that must be equal for one run to continue another."""
     names = {mode: name for name, mode in MODES.items()}
     return {
         "version": __version__,
@@ -222,7 +225,7 @@ def describe_run(solver: Any, task: Any) -> dict[str, Any]:
 
 
 def describe_solver(solver: Any) -> str:
-    """Its name and options, as one would write it."""
+    """The solver as text: class name and options."""
     if not is_dataclass(solver):
         return solver.name
     options = ", ".join(

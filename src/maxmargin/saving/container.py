@@ -1,12 +1,12 @@
 """The ``.mm`` model file: named arrays and JSON, in a zip archive that is checked before use.
 
-The archive holds, all uncompressed, one ``<name>.npy`` for each array, ``meta.json`` (format and
+The archive contains, all uncompressed, one ``<name>.npy`` per array, ``meta.json`` (format and
 version, the user's meta, and type, shape and sha256 of each array) and ``checksum`` (the sha256 of
-``meta.json``). ``meta.json`` and ``checksum`` keep their place and form in all later versions, so
-that an old maxmargin can say which version a new file needs.
+``meta.json``). ``meta.json`` and ``checksum`` will have the same names and form in all later
+versions, so that an old maxmargin can say which version a new file needs.
 
-A file is never trusted: nothing in it is evaluated or unpickled, and no memory is taken on the
-word of a header, only in proportion to the bytes that are really there.
+A file is never trusted: nothing in it is evaluated or unpickled, and memory is allocated in
+proportion to the bytes in the file, not to the sizes that a header claims.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ _HARMLESS_FLAGS = 0x808  # UTF-8 names; sizes after the data, as when written to
 def write_container(
     path: Any, meta: dict[str, Any], arrays: dict[str, np.ndarray], temporary: str | None = None
 ) -> None:
-    """Write a model file, atomically; the same content gives the same bytes.
+    """Write a model file, completely or not at all; equal content gives equal bytes.
 
     Parameters
     ----------
     path : str or path
     meta : dict
-        Anything that JSON gives back as it was: str keys, no tuples, no NaN.
+        Anything that JSON stores without change: str keys, no tuples, no NaN.
     arrays : dict of str to array
-        Of bool, integer, float (up to 64 bits) or str type, of any shape.
+        Arrays of any shape with bool, integer, float (up to 64 bits) or str type.
     temporary : str, optional
         See `atomic_file`.
 
@@ -58,8 +58,8 @@ def write_container(
     """
     ready = {name: _storable(name, array) for name, array in arrays.items()}
     if len(ready) > MAX_ENTRIES - 2:
-        raise ModelFileError(f"a model file holds at most {MAX_ENTRIES - 2} arrays")
-    _meta_bytes(meta, {})  # before the file is begun
+        raise ModelFileError(f"a model file can store at most {MAX_ENTRIES - 2} arrays")
+    _meta_bytes(meta, {})  # fail before the file is created
     with (
         atomic_file(path, ModelFileError, temporary) as file,
         zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive,
@@ -90,7 +90,7 @@ def _meta_bytes(meta: dict[str, Any], specs: dict[str, Any]) -> bytes:
     except (TypeError, ValueError, RecursionError) as error:
         raise ModelFileError(f"meta cannot be stored as JSON: {error}") from error
     if not faithful:
-        raise ModelFileError("meta would not come back from JSON as it is: use str keys and lists")
+        raise ModelFileError("meta would be changed by JSON: use str keys and lists")
     return text.encode("ascii")
 
 
@@ -127,7 +127,7 @@ def read_container(path: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 
 
 def _check_frame(file: BinaryIO) -> int:
-    """Size of a file that starts and ends as a zip archive of a bounded number of entries."""
+    """The file size, after checking the first bytes and the end record of the zip archive."""
     size = file.seek(0, os.SEEK_END)
     if size == 0:
         raise RefusedError("is empty")
@@ -138,7 +138,7 @@ def _check_frame(file: BinaryIO) -> int:
     locator, end = (tail := file.read())[:-_END_SIZE], tail[-_END_SIZE:]
     if not end.startswith(b"PK\x05\x06"):
         raise RefusedError("is truncated or damaged: the end of the archive is missing")
-    # A zip64 record overrules the number of entries given here; zipfile writes it only from 2 GiB.
+    # A zip64 record overrides this number of entries; zipfile writes one only for 2 GiB and more.
     (entries,) = struct.unpack_from("<H", end, 10)
     if entries > MAX_ENTRIES or (locator.startswith(b"PK\x06\x07") and size < 2**31 - 1):
         raise RefusedError(f"has more than {MAX_ENTRIES} entries or a damaged directory")
@@ -156,7 +156,7 @@ def _read_archive(
     header = _checked_header(json.loads(content, parse_constant=_refuse_constant))
     specs = header["arrays"]
     if entries.keys() != {f"{name}.npy" for name in specs}:
-        raise RefusedError("was altered: its arrays are not the ones that meta.json lists")
+        raise RefusedError("was altered: its arrays are not those listed in meta.json")
     arrays = {
         name: parse_array(name, _read_entry(archive, entries[f"{name}.npy"]), spec)
         for name, spec in specs.items()
@@ -165,7 +165,7 @@ def _read_archive(
 
 
 def _checked_entries(infos: list[zipfile.ZipInfo], size: int) -> dict[str, zipfile.ZipInfo]:
-    """The entries by name, once their sizes are known to fit in the file together."""
+    """The entries by name, after checking names, flags and sizes."""
     entries = {info.filename: info for info in infos}
     if not {"meta.json", "checksum"} <= entries.keys():
         raise RefusedError("is not a maxmargin model file: it is a zip archive of something else")
@@ -180,7 +180,7 @@ def _checked_entries(infos: list[zipfile.ZipInfo], size: int) -> dict[str, zipfi
             or info.flag_bits & ~_HARMLESS_FLAGS
         ):
             raise RefusedError(f"has a compressed or encrypted entry: {info.filename!r}")
-    # Overlapping entries could otherwise stand for far more bytes than there are.
+    # Otherwise overlapping entries could claim far more bytes than the file has.
     if sum(info.file_size for info in infos) > size:
         raise RefusedError("is damaged: its entries are larger than the file")
     return entries

@@ -1,4 +1,4 @@
-"""Labels as JSON and back, with the types they had."""
+"""Conversion of labels to JSON and back, with their types."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ import numpy as np
 from ..errors import ModelFileError
 from .npy import DTYPE
 
-#: Most characters in an array of labels, counting the padding: bounds what a few bytes of JSON
-#: that declare a huge string type can allocate.
+#: Maximum number of characters in an array of labels, with padding: a few bytes of JSON that
+#: declare a huge string type must not allocate much memory.
 MAX_LABEL_CHARACTERS = 2**26
 
 
 def labels_to_json(labels: Any) -> Any:
-    """Describe labels by JSON types, for the meta of a model.
+    """Labels as JSON types, for the meta of a model.
 
     Parameters
     ----------
     labels : 1-D array, list, tuple or single label
-        A label is a str, int, float, bool, None, numpy scalar of such a type, or a tuple of these.
+        A label is a str, int, float, bool, None, a numpy scalar of such a type, or a tuple of
+        these.
 
     Raises
     ------
@@ -62,12 +63,12 @@ def _is_label_dtype(descr: str, n: int) -> bool:
 
 
 def labels_from_json(description: Any) -> Any:
-    """The labels that `labels_to_json` described, with the types they had.
+    """The inverse of `labels_to_json`: labels with their types.
 
     Raises
     ------
     ModelFileError
-        If the description is not one that `labels_to_json` makes.
+        If the description cannot have been made by `labels_to_json`.
     """
     try:
         return _labels_from_json(description)

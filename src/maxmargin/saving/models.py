@@ -1,8 +1,8 @@
-"""Saving and loading estimators: what all of them have in a model file.
+"""Saving and loading estimators: the parts of a model file that all estimators have.
 
-A file names its estimator and its solver; both are looked up among those that are installed, and
-nothing in the file is ever imported or executed. What only one structure has is written by its
-``ModelParts``. The problem of a ``StructuredSVC`` is code, and is not stored.
+A file names its estimator and its solver; both are looked up among the installed ones, and nothing
+in the file is imported or executed. What only one structure needs is stored by its
+``ModelParts``. The problem of a ``StructuredSVC`` is code, which is not stored.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from .container import read_container, write_container
 from .label_json import labels_from_json, labels_to_json
 from .values import decode_parameters, decode_result, encode_parameter, encode_result, plain
 
-#: Fitted attributes that are labels.
+#: Fitted attributes that are stored as labels.
 _LABELS = ("classes_", "n_features_in_", "feature_names_in_")
 
-#: Parameters that belong to a run, not to the model.
+#: Parameters that belong to a training run and are not stored.
 _OF_THE_RUN = ("backend", "checkpoint")
 
 #: From the class name of an estimator to its structure.
@@ -35,14 +35,14 @@ def save_model(estimator: Any, path: Any) -> None:
 
     Parameters
     ----------
-    estimator : estimator of a structure
-        Fitted. Of a StructuredSVC everything but its problem is stored.
+    estimator : fitted estimator
+        For a StructuredSVC everything except its problem is stored.
     path : str or path
 
     Raises
     ------
     ModelFileError
-        If a parameter cannot be stored, in which case nothing is written, or the file cannot be.
+        If a parameter cannot be stored, or the file cannot be written.
     """
     structure = estimator.structure
     if type(estimator) is not structure.estimator:
@@ -72,7 +72,7 @@ def save_model(estimator: Any, path: Any) -> None:
 
 
 def load(path: Any, find: Find, problem: Any = None) -> Any:
-    """Read an estimator back; ``find`` knows the structures. See ``registry.load``."""
+    """Read an estimator; ``find`` looks up its structure. See ``registry.load``."""
     meta, arrays = read_container(path)
     with _blaming(path):
         structure = _find_structure(meta, find)
@@ -90,14 +90,14 @@ def load(path: Any, find: Find, problem: Any = None) -> Any:
 
 
 def summary(path: Any, find: Find) -> dict[str, Any]:
-    """What a model file says about itself, without its problem and without its estimator.
+    """The description of a model file, which does not need its problem.
 
     Returns
     -------
     dict
         "structure", "estimator", "problem" (None if built in), "parameters", "classes",
-        "n_features" and "n_weights" (of some structures those that are not zero), all of JSON
-        types, the "result", and what the structure adds.
+        "n_features" and "n_weights" (for some structures only those that are not zero), all as
+        JSON types; the "result"; and what the structure adds.
     """
     meta, arrays = read_container(path)
     with _blaming(path):
@@ -122,7 +122,7 @@ def summary(path: Any, find: Find) -> dict[str, Any]:
 
 @contextmanager
 def _blaming(path: Any) -> Iterator[None]:
-    """Say which file is wrong, in whatever way its content is."""
+    """Turn errors in the content of a file into a ModelFileError that names the file."""
     try:
         yield
     except ModelFileError as error:
@@ -133,21 +133,21 @@ def _blaming(path: Any) -> Iterator[None]:
 
 def _find_structure(meta: dict[str, Any], find: Find) -> Any:
     if "checkpoint" in meta:
-        raise ModelFileError("is a checkpoint of training, not a model: train with resume=True")
+        raise ModelFileError("is a checkpoint, not a model: continue training with resume=True")
     name = meta.get("estimator")
     return find(name if isinstance(name, str) else repr(name))
 
 
 def _check_problem(meta: dict[str, Any], problem: Any) -> dict[str, Any]:
-    """The problem as a constructor argument, once it is of the class that was trained."""
+    """The problem as an argument of the estimator, after checking its class."""
     needed = meta.get("problem")
     if needed is None:
         if problem is not None:
-            raise ModelFileError(f"holds a {meta['estimator']}, which takes no problem")
+            raise ModelFileError(f"contains a {meta['estimator']}, which takes no problem")
         return {}
     if problem is None:
         raise ModelFileError(
-            f"holds a {meta['estimator']} of a {needed}, whose code is not in the file: "
+            f"contains a {meta['estimator']} of a {needed}, whose code is not in the file: "
             f"use load(path, problem={needed}(...))"
         )
     if type(problem).__name__ != needed:

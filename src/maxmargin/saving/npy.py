@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-#: The types of arrays that can be stored, as numpy writes them.
+#: The dtypes of arrays that can be stored, in numpy's notation.
 DTYPE = re.compile(r"\|b1|\|[iu]1|[<>][iu][248]|[<>]f[248]|[<>]U[1-9]\d{0,8}")
 
 _NPY_HEADER = re.compile(
@@ -23,17 +23,17 @@ _NPY_HEADER = re.compile(
 
 
 class RefusedError(Exception):
-    """Why a file is not loaded."""
+    """The reason why a file is not loaded."""
 
 
 def write_array(archive: zipfile.ZipFile, name: str, array: np.ndarray) -> dict[str, Any]:
-    """Write one .npy entry without a copy of the data; returns its description."""
+    """Write one .npy entry without copying the data; returns its description."""
     head = io.BytesIO()
     np.lib.format.write_array_header_1_0(head, np.lib.format.header_data_from_array_1_0(array))
     flat = array.ravel(order="C" if array.flags.c_contiguous else "F")
     parts = [memoryview(head.getvalue()), flat.view(np.uint8).data]
     info = zipfile.ZipInfo(f"{name}.npy")
-    info.file_size = len(parts[0]) + array.nbytes  # tells zipfile early if it needs zip64
+    info.file_size = len(parts[0]) + array.nbytes  # so that zipfile knows if it needs zip64
     digest = hashlib.sha256()
     with archive.open(info, "w") as entry:
         for part in parts:
@@ -43,7 +43,7 @@ def write_array(archive: zipfile.ZipFile, name: str, array: np.ndarray) -> dict[
 
 
 def parse_array(name: str, content: bytes, spec: Any) -> np.ndarray:
-    """The array in the bytes of a .npy file, which must agree with its description."""
+    """The array in the bytes of a .npy file, checked against its description."""
     header = _NPY_HEADER.match(content)
     if header is None:
         raise RefusedError(f"is damaged: array {name!r} is not in a plain .npy format")
@@ -65,7 +65,7 @@ def parse_array(name: str, content: bytes, spec: Any) -> np.ndarray:
 
 
 def _check_values(name: str, flat: np.ndarray) -> None:
-    """Refuse bytes that stand for no bool or no character."""
+    """Raise a RefusedError for bytes that are not a bool or not a character."""
     if flat.dtype.kind == "b":
         codes, largest = flat.view(np.uint8), 1
     elif flat.dtype.kind == "U":

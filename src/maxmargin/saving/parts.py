@@ -1,7 +1,7 @@
-"""``ModelParts``: what a model file holds of one structure's estimator, and the way back.
+"""``ModelParts``: how the estimator of a structure is stored in a model file and loaded.
 
-The default stores the weights ``coef_``, as an estimator of a user's own problem has them. Nothing
-here executes code from a file; what does not fit raises ValueError, KeyError or TypeError, which
+The default stores the weights ``coef_``, which is what a ``StructuredSVC`` needs. Nothing here
+executes code from a file. Invalid content raises ValueError, KeyError or TypeError, which
 ``models.load`` turns into an error that names the file.
 """
 
@@ -15,7 +15,7 @@ Arrays = dict[str, np.ndarray]
 
 
 class ModelParts:
-    """How a fitted estimator becomes named arrays and JSON.
+    """Conversion of a fitted estimator to named arrays and JSON, and back.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ class ModelParts:
         The structure it belongs to.
     """
 
-    #: Classes, other than solvers, whose objects may be parameters: dataclasses of plain values.
+    #: Dataclasses of plain values, other than solvers, whose objects may be parameters.
     parameter_classes: tuple[type, ...] = ()
 
     #: Whether ``info`` counts only the weights that are not zero.
@@ -33,12 +33,12 @@ class ModelParts:
         self.structure = structure
 
     def encode(self, estimator: Any, arrays: Arrays) -> dict[str, Any]:
-        """Put fitted arrays into ``arrays``; return what more the file says, as JSON by key."""
+        """Add fitted arrays to ``arrays``; return additional content of the file as JSON types."""
         arrays["coef_"] = estimator.coef_
         return {}
 
     def decode(self, estimator: Any, meta: dict[str, Any], arrays: Arrays) -> np.ndarray:
-        """Give an estimator that has its parameters and labels all the rest; returns w."""
+        """Set all fitted attributes of an estimator except its labels; returns w."""
         coef = arrays["coef_"]
         if coef.ndim != 1:
             raise ValueError(f"weights of shape {coef.shape} do not fit the estimator")
@@ -46,13 +46,13 @@ class ModelParts:
         return coef
 
     def parameters(self, estimator: Any, parameters: dict[str, Any]) -> dict[str, Any]:
-        """The parameters to store, where they are not those that were given."""
+        """The parameters to store; by default those of the estimator."""
         return parameters
 
     def weights(self, meta: dict[str, Any], arrays: Arrays) -> np.ndarray:
-        """The array that stands for the weights in a file."""
+        """The array of the weights in a file."""
         return arrays["coef_"]
 
     def summary(self, meta: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
-        """What ``maxmargin info`` says beyond what all models have, as JSON by key."""
+        """What ``maxmargin info`` shows for this structure only, as JSON types by key."""
         return {}

@@ -1,8 +1,8 @@
 """Weights and names as arrays of a model file.
 
-Of a tagger most weights are zero, so that the others are stored with their places. A file must not
-make the reader take much more memory than it has bytes: every 256th weight is stored even if it is
-zero, and a file that holds fewer is refused.
+Most weights of a tagger are zero, so only the others are stored, with their positions. A file must
+not make the reader allocate much more memory than it has bytes: every 256th weight is stored even
+if it is zero, and a file with fewer weights is not read.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from itertools import pairwise
 
 import numpy as np
 
-#: At least one of this number of consecutive weights is stored.
+#: At least one in this many consecutive weights is stored.
 _SPAN = 256
 
-#: With more non-zero weights than this part, places would take more room than the zeros.
+#: If the fraction of non-zeros is larger, positions would take more space than the zeros.
 _DENSE = 2 / 3
 
 WEIGHTS, PLACES, NAMES = "weights", "weights.at", "names"
 
 
 def encode_weights(w: np.ndarray, arrays: dict[str, np.ndarray]) -> None:
-    """The weights that are not zero with their places, or all."""
-    keep = w.view(np.uint64) != 0  # by its bits, -0.0 is not zero: what comes back is the same
+    """Store the weights that are not zero with their positions, or all weights."""
+    keep = w.view(np.uint64) != 0  # compares bits, so that -0.0 is stored
     if np.count_nonzero(keep) > _DENSE * len(w):
         arrays[WEIGHTS] = w
         return
@@ -39,33 +39,33 @@ def decode_weights(arrays: dict[str, np.ndarray], size: int) -> np.ndarray:
         raise ValueError(f"the weights have shape {values.shape}")
     if PLACES not in arrays:
         if len(values) != size:
-            raise ValueError(f"there are {len(values)} weights for {size} places")
+            raise ValueError(f"there are {len(values)} weights instead of {size}")
         return values
     at = arrays[PLACES]
     if at.shape != values.shape or at.dtype.kind != "u" or len(at) * _SPAN < size:
         raise ValueError("weights are missing")
     if len(at) and (int(at[-1]) >= size or (at[1:] <= at[:-1]).any()):
-        raise ValueError("the places of weights are wrong")
+        raise ValueError("the positions of weights are wrong")
     w = np.zeros(size)
     w[at] = values
     return w
 
 
 def encode_names(names: list[str], arrays: dict[str, np.ndarray], key: str = NAMES) -> None:
-    """All names end to end in UTF-8, and how many characters each has."""
+    """Store all names concatenated in UTF-8, and the number of characters of each."""
     text = "".join(names)
-    # A str of Python may hold halves of surrogate pairs, which plain UTF-8 refuses.
+    # A Python str may contain single surrogates, which strict UTF-8 does not encode.
     arrays[key] = np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8)
     arrays[f"{key}.lengths"] = np.fromiter(map(len, names), np.uint32, len(names))
 
 
 def decode_names(arrays: dict[str, np.ndarray], key: str = NAMES) -> list[str]:
-    """The names again."""
+    """The names that `encode_names` stored."""
     content, lengths = arrays[key], arrays[f"{key}.lengths"]
     if content.dtype != np.uint8 or lengths.dtype.kind != "u" or content.ndim != 1:
-        raise ValueError("the names of features are not in the form they are written in")
+        raise ValueError("the names of features are not stored as UTF-8 bytes and lengths")
     text = content.tobytes().decode("utf-8", "surrogatepass")
     ends = np.concatenate([[0], np.cumsum(lengths, dtype=np.uint64)]).astype(np.int64).tolist()
     if ends[-1] != len(text):
-        raise ValueError("the names of features do not have the lengths they should have")
+        raise ValueError("the names of features do not have the stored lengths")
     return [text[a:b] for a, b in pairwise(ends)]

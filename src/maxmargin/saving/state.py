@@ -1,9 +1,9 @@
-"""Nested states as arrays and JSON, and back: what a checkpoint holds.
+"""Conversion of nested states to arrays and JSON, and back, for checkpoints.
 
-A state is made of NumPy arrays, numbers, strings, lists, dicts, NamedTuples and plain objects. It
-is restored into a fresh state of the same solver: objects are filled, never created, and
-NamedTuples are created only of classes that the fresh state holds. So nothing in a file can name
-code.
+A state consists of NumPy arrays, numbers, strings, lists, dicts, NamedTuples and plain objects. It
+is restored into a new state of the same solver: objects are filled but never created, and
+NamedTuples are created only from classes that occur in the new state. So nothing in a file can
+name code.
 """
 
 from __future__ import annotations
@@ -18,29 +18,29 @@ from ..engine.vectors import Plane
 from ..errors import CheckpointError, ModelFileError
 from .label_json import labels_from_json, labels_to_json
 
-#: So many arrays, the largest, become entries of the file; all others are joined by type.
+#: This many arrays, the largest, become separate entries of the file; others are joined by type.
 ENTRIES = 500
 
 
 def is_tuple(value: Any) -> bool:
-    """Whether it is a NamedTuple."""
+    """Whether the value is a NamedTuple."""
     return isinstance(value, tuple) and hasattr(value, "_fields")
 
 
 def stored_names(thing: Any) -> list[str]:
-    """The attributes of an object that belong to the state: all but its scratch memory."""
+    """The attributes of an object that belong to the state: all except its scratch memory."""
     return [name for name in vars(thing) if name not in getattr(thing, "scratch", ())]
 
 
 class Writer:
-    """Describes values by JSON; the arrays it meets are kept aside, each once."""
+    """Converts values to JSON; arrays are collected in ``arrays``, each once."""
 
     def __init__(self, truth: np.ndarray | None = None) -> None:
         self.arrays: list[np.ndarray] = []
         self.outputs: list[Any] = []
         self._numbers: dict[int, int] = {}
         self._objects: dict[int, int] = {}
-        if truth is not None and truth.dtype == object:  # outputs that everyone knows
+        if truth is not None and truth.dtype == object:  # true outputs need not be stored
             self._objects = {id(y): -1 - i for i, y in enumerate(truth)}
 
     def describe(self, value: Any) -> Any:
@@ -63,8 +63,8 @@ class Writer:
         if hasattr(value, "__dict__") and not callable(value):
             return {"object": {n: self.describe(getattr(value, n)) for n in stored_names(value)}}
         raise CheckpointError(
-            f"a checkpoint cannot hold {value!r} of type {type(value).__name__}: a solver's state "
-            "is made of arrays, numbers, lists, dicts, NamedTuples and objects of these"
+            f"a checkpoint cannot store {value!r} of type {type(value).__name__}: the state of a "
+            "solver consists of arrays, numbers, lists, dicts, NamedTuples and objects of these"
         )
 
     def _array(self, array: np.ndarray) -> Any:
@@ -80,22 +80,22 @@ class Writer:
         return len(self.arrays) - 1
 
     def _output(self, y: Any) -> int:
-        """The number of an output of a problem in plain Python; negative for a true one."""
+        """The number of an output of a plain Python problem; negative for true outputs."""
         if id(y) not in self._objects:
             self._objects[id(y)] = len(self.outputs)
             try:
                 self.outputs.append(labels_to_json(y))
             except ModelFileError as error:
                 raise CheckpointError(
-                    f"a checkpoint holds no pickled objects, and the problem's output {y!r} is a "
-                    f"{type(y).__name__}: let decode return str, numbers, None, or tuples, lists "
-                    "or 1-D arrays of these, or train without a checkpoint"
+                    f"a checkpoint cannot store the output {y!r} of type {type(y).__name__}: let "
+                    "decode return str, numbers, None, or tuples, lists or 1-D arrays of these, "
+                    "or train without a checkpoint"
                 ) from error
         return self._objects[id(y)]
 
 
 class Reader:
-    """Fills fresh values with what a `Writer` has described."""
+    """Fills new values from the description that a `Writer` has made."""
 
     def __init__(self, arrays: list[np.ndarray], outputs: Any, truth: np.ndarray) -> None:
         self.arrays = arrays
@@ -104,7 +104,7 @@ class Reader:
         self.kinds: dict[str, Callable[..., Any]] = {"Plane": Plane}
 
     def fill(self, fresh: Any, description: Any) -> Any:
-        """The described value; objects inside ``fresh`` are filled in place."""
+        """The described value; objects inside the new value ``fresh`` are filled in place."""
         self.kinds |= {type(part).__name__: type(part) for part in walk(fresh) if is_tuple(part)}
         try:
             return self._fill(fresh, description)
@@ -112,10 +112,10 @@ class Reader:
             KeyError, IndexError, AttributeError, TypeError, ValueError, OverflowError,
             RecursionError,
         ) as error:  # fmt: skip
-            raise ModelFileError(f"its state is not one of this solver's ({error!r})") from error
+            raise ModelFileError(f"its state does not fit this solver ({error!r})") from error
 
     def _fill(self, fresh: Any, description: Any, name: str = "state", grows: bool = False) -> Any:
-        """The described value, of the kind of ``fresh``; where that is None, of any kind."""
+        """The described value, of the same kind as ``fresh``; of any kind if that is None."""
         match description:
             case None | bool() | int() | str():
                 return check_scalar(description, fresh, name)
@@ -145,7 +145,7 @@ class Reader:
         raise ValueError(f"{name} is {description!r}")
 
     def _tuple(self, fresh: Any, kind: Any, fields: dict[str, Any]) -> Any:
-        """A NamedTuple; a Plane is dense or sparse, whatever the fresh one is."""
+        """A NamedTuple; a Plane may be dense or sparse, whatever the new one is."""
         if fresh is not None and type(fresh) is not kind:
             raise TypeError(f"{kind.__name__} in place of {type(fresh).__name__}")
         known = fresh if type(fresh) is kind and kind is not Plane else None
@@ -166,16 +166,16 @@ class Reader:
 
 
 def _check_array(found: np.ndarray, fresh: Any, name: str, grows: bool) -> np.ndarray:
-    """An array in the form of the fresh one; where that is None, of any."""
+    """The array, checked to have the form of ``fresh``; any form if that is None."""
     if fresh is None:
         return np.ascontiguousarray(found).reshape(found.shape)
     if not isinstance(fresh, np.ndarray):
-        raise TypeError(f"{name} is an array")
+        raise TypeError(f"{name} must not be an array")
     return check_like(found, fresh, name, grows)
 
 
 def check_scalar(value: Any, fresh: Any, name: str) -> Any:
-    """A number, text or None where the fresh one has its like; counts are not negative."""
+    """The number, text or None, checked to have the type of ``fresh``; counts must be >= 0."""
     kind = type(fresh)
     if fresh is None:
         fits = True
@@ -193,7 +193,7 @@ def check_scalar(value: Any, fresh: Any, name: str) -> Any:
 
 
 def walk(value: Any) -> Iterator[Any]:
-    """A value and all that is inside it."""
+    """The value and, recursively, everything inside it."""
     yield value
     if isinstance(value, dict):
         parts = list(value.values())
@@ -208,7 +208,7 @@ def walk(value: Any) -> Iterator[Any]:
 
 
 def join_arrays(arrays: list[np.ndarray]) -> tuple[dict[str, np.ndarray], list[Any]]:
-    """Entries for a file of a bounded number, and where each array is in them."""
+    """A bounded number of entries for a file, and the place of each array in them."""
     large = set(sorted(range(len(arrays)), key=lambda k: -arrays[k].nbytes)[:ENTRIES])
     entries: dict[str, Any] = {}
     joined: dict[str, list[np.ndarray]] = {}
@@ -227,7 +227,7 @@ def join_arrays(arrays: list[np.ndarray]) -> tuple[dict[str, np.ndarray], list[A
 
 
 def split_arrays(entries: dict[str, np.ndarray], places: list[Any]) -> list[np.ndarray]:
-    """The arrays that `join_arrays` has put together."""
+    """The arrays that `join_arrays` has joined."""
     arrays = []
     for place in places:
         entry = entries[place["entry"]]

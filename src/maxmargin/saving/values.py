@@ -13,7 +13,7 @@ from ..result import Record, Result, Status
 from ..solvers import solver_classes
 from .label_json import labels_from_json, labels_to_json
 
-#: The fields of a result that are single numbers.
+#: The fields of a result that are numbers.
 _NUMBERS = (
     "primal", "dual", "gap", "n_iter", "n_oracle", "time", "prepare_time", "compile_time",
 )  # fmt: skip
@@ -22,9 +22,9 @@ _NUMBERS = (
 def encode_parameter(
     name: str, value: Any, arrays: dict[str, np.ndarray], classes: Iterable[type] = ()
 ) -> dict[str, Any]:
-    """A parameter by JSON types, with its array in ``arrays`` if it is one.
+    """A parameter as JSON; an array is put into ``arrays`` and referred to by its name.
 
-    Solvers, and objects of ``classes``, are stored by their class name and options.
+    Solvers and objects of ``classes`` are stored as class name and options.
     """
     try:
         if type(value) is np.ndarray and value.ndim != 1:
@@ -33,7 +33,7 @@ def encode_parameter(
         if type(value) is dict:
             pairs = [[labels_to_json(k), labels_to_json(v)] for k, v in value.items()]
             return {"pairs": pairs}
-        if type(value) in (set, frozenset):  # such as pairs of labels; in an order that repeats
+        if type(value) in (set, frozenset):  # such as pairs of labels; sorted, to be reproducible
             return {"set": [labels_to_json(item) for item in sorted(value, key=repr)]}
         if type(value) in _objects(classes).values():
             options = {key: labels_to_json(v) for key, v in vars(value).items()}
@@ -42,20 +42,20 @@ def encode_parameter(
     except ModelFileError as error:
         raise ModelFileError(
             f"the parameter {name}={value!r} cannot be stored: use None, numbers, strings, lists, "
-            "sets, dicts and arrays of these, or a solver of maxmargin"
+            "sets, dicts and arrays of these, or a maxmargin solver"
         ) from error
 
 
 def decode_parameters(
     meta: dict[str, Any], arrays: dict[str, np.ndarray], classes: Iterable[type] = ()
 ) -> dict[str, Any]:
-    """The parameters that were given to the estimator."""
+    """The parameters of the estimator, by name."""
     known = _objects(classes)
     return {k: _decode_parameter(code, arrays, known) for k, code in meta["parameters"].items()}
 
 
 def _objects(classes: Iterable[type]) -> dict[str, Any]:
-    """The classes of objects that a parameter may be, by name."""
+    """The classes that a stored parameter may be an object of, by name."""
     return {cls.__name__: cls for cls in (*solver_classes(), *classes)}
 
 
@@ -79,12 +79,13 @@ def _decode_parameter(code: Any, arrays: dict[str, np.ndarray], known: dict[str,
 
 
 def encode_result(result: Result) -> dict[str, Any]:
-    """A result by JSON types, without its weights and its history."""
+    """A result as JSON, without its weights and its history."""
     return {
         "status": result.status.name,
         "shares": {key: float(value) for key, value in result.shares.items()},
         "solver": result.solver,
         "target": result.target,
+        "bounds": result.bounds,
         **{key: labels_to_json(getattr(result, key)) for key in _NUMBERS},
     }
 
@@ -101,12 +102,13 @@ def decode_result(code: dict[str, Any], history: np.ndarray, w: np.ndarray) -> R
         shares=dict(code["shares"]),
         solver=code.get("solver", ""),
         target=code.get("target"),
+        bounds=code.get("bounds", ""),
         **{key: labels_from_json(code[key]) for key in _NUMBERS},
     )
 
 
 def plain(value: Any) -> Any:
-    """A parameter or label by JSON types, for people to read."""
+    """A parameter or label as readable JSON."""
     if dataclasses.is_dataclass(value):
         return repr(value)
     if isinstance(value, np.ndarray | np.generic):

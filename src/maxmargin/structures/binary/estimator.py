@@ -1,4 +1,4 @@
-"""Two classes."""
+"""The estimator for two classes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .problem import Binary
 
 
 class BinarySVC(_LinearSVC):
-    """Two classes; minimises the objective of the linear SVM with hinge loss.
+    """Binary classifier with the objective of the linear SVM with hinge loss.
 
     Parameters
     ----------
@@ -24,34 +24,38 @@ class BinarySVC(_LinearSVC):
     solver : str or solver object
         "auto", "sdm", "one-slack", or an object such as ``mm.OneSlack(cache=10)``.
     tol : float
-        Stop when P/(C n) is certified to be within ``tol`` of its minimum.
+        Stop when P/(C n) is certified to be within ``tol`` of its minimum, in units of loss.
     rescaling : {"margin", "slack"}
         Both are the same for two classes.
     fit_intercept : bool
-        Add a constant feature of value ``intercept_scaling``; its weight is regularised as well.
+        Add a constant feature with value ``intercept_scaling``; its weight is regularized too.
     intercept_scaling : float
     class_weight : dict or "balanced", optional
-        Multiplies C for the examples of a class.
+        Factor of C for the examples of each class.
     kernel : None, "linear", "rbf", "poly", "sigmoid", "precomputed" or callable
         See ``maxmargin.kernels.functions``; the parameters are those of scikit-learn.
     gamma : "scale", "auto" or float
     degree : int
     coef0 : float
     n_basis : int, "auto" or Basis, optional
-        Train on so many basis functions of the kernel. By default few examples are treated
-        exactly, and for many the number is found ("auto"), unless the solver is one of sampled
-        cuts.
-    max_iter, max_time : int, float (seconds)
-        Limits; the best point so far is kept, with a ConvergenceWarning.
+        Number of basis functions of the kernel to train on; "auto" chooses it from the duality gap
+        that they leave. By default training is exact for up to 1500 examples and uses "auto" for
+        more. Solvers with sampled cuts use no basis functions.
+    max_iter : int
+        Maximum number of iterations.
+    max_time : float, optional
+        Maximum time in the solver, in seconds. If a limit is reached, the best weights so far are
+        kept, with a ConvergenceWarning.
     n_jobs : int
-        Threads; the model does not depend on it.
+        Number of threads; the model does not depend on it.
     random_state : int
     warm_start : bool
-        Begin from the dual variables of the last ``fit`` on the same data, for another C or tol.
+        Start from the dual variables of the last ``fit`` on the same data, with another C or tol.
     checkpoint : path or Checkpoint, optional
-        A file in which training is saved every 5 minutes, and continued from if it is there.
+        A file to which training is saved every 5 minutes, and from which it continues if the file
+        exists.
     backend : optional
-        Where training happens: ``mm.Ray(...)`` for the workers of a cluster.
+        Where training runs: ``mm.Ray(...)`` for the workers of a cluster.
     verbose : int
         1 shows progress.
 
@@ -61,7 +65,7 @@ class BinarySVC(_LinearSVC):
     coef_ : array (1, d)
     intercept_ : array (1,)
     support_, support_vectors_, dual_coef_ : arrays (m,), (m, d), (1, m)
-        With a kernel, in place of ``coef_``.
+        Support vectors and their coefficients, with a kernel instead of ``coef_``.
     result_ : Result
         The certificate and the history.
 

@@ -1,4 +1,4 @@
-"""Parsing: a constituent tree over each sentence."""
+"""The estimator for parsing: a constituent tree for each sentence."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from .problem import CFG
 
 
 class CFGSVC(_SVC):
-    """Constituent trees of sentences, by a grammar that is read from the training trees.
+    """Parser that predicts constituent trees, with a grammar read from the training trees.
 
-    The grammar has all rules of the training trees. Rules are made binary and unary chains are one
-    step each (``structures/cfg/binary_rules.py`` says how, and the way back loses nothing); trees
-    with other rules or other unary chains cannot be predicted, unless ``horizontal`` lets new
-    rules be put together.
+    The grammar consists of all rules of the training trees. Internally rules are binary and a
+    unary chain is a single step (see ``structures/cfg/binary_rules.py``; the conversion loses
+    nothing). Trees with other rules or other unary chains cannot be predicted, unless
+    ``horizontal`` allows new rules to be composed.
 
     Parameters
     ----------
@@ -35,60 +35,67 @@ class CFGSVC(_SVC):
         "auto", "sdm", "bcfw", "n-slack", "one-slack", "subgradient", or an object such as
         ``mm.OneSlack(cache=10)``.
     tol : float
-        Stop when P/(C n) is certified to be within ``tol`` of its minimum: with the bracket loss in
-        wrong constituents a sentence.
+        Stop when P/(C n) is certified to be within ``tol`` of its minimum, in units of loss: with
+        the bracket loss, wrong constituents per sentence.
     rescaling : {"margin", "slack"}
-        How the loss enters; with the bracket loss margin rescaling only.
+        How the loss enters the hinge loss: added to the margin, or as a factor of the slack. The
+        bracket loss supports only "margin".
     loss : {"bracket", "zero-one"}
-        The number of constituents (label, start, end) that are in one of the two trees only, plus
-        the number of wrong tags; a constituent that occurs twice over the same words, which a
-        unary chain may do, counts once. Or 1 for a tree with any error.
+        "bracket": the number of constituents (label, start, end) that only one of the two trees
+        has, plus the number of wrong tags. A constituent that occurs twice over the same words, as
+        in a unary chain, counts once. "zero-one": 1 for a tree with any error.
     features : {"rules", "rich"}
-        The counts of rules alone, those of words included; or also, for each tag prefixes,
-        suffixes, shapes and neighbours of the word, and for each label the width of the
-        constituent and the words or tags at its ends, inside and outside.
+        "rules": counts of rules, including the rules of words. "rich": in addition prefixes,
+        suffixes, shape and neighbours of each word with its tag, and the width of each constituent
+        and the words or tags inside and outside its ends with its label.
     input : {"words", "tags", "tagged"}
-        What a sentence is: a list of words, of tags, or of pairs (word, tag). Given tags are those
-        of the tree; one that training has not seen is free.
+        The form of a sentence: a list of words, of tags, or of pairs (word, tag). Given tags are
+        used as the tags of the tree, except tags that are not in the training data.
     horizontal : int or None
-        How many of the children that follow a binary rule remembers; None for all, so that only
-        rules of the training trees are made. (See ``problems/cfg_binary``.)
+        The number of following children that a binary rule remembers; None for all, so that only
+        rules of the training trees are possible (see ``structures/cfg/binary_rules.py``).
     vertical : {1, 2}
-        With 2, rules are counted by the parent of their parent as well.
+        With 2, rules also depend on the label of the parent constituent.
     rare : int
-        Words that occur at most so often in training teach how to treat words that do not.
+        Words that occur at most this often in the training data are used to learn the weights of
+        unknown words.
     beam : float, optional
-        For faster prediction that may miss the best tree: leave out what scores so much less than
-        the best over the same words. Training never does.
-    max_iter, max_time : int, float (seconds)
-        Limits; the best point so far is kept, with a ConvergenceWarning.
+        Prune constituents whose score is lower than the best one over the same words by more than
+        this. Prediction is faster but may miss the best tree; training never prunes.
+    max_iter : int
+        Maximum number of iterations.
+    max_time : float, optional
+        Maximum time in the solver, in seconds. If a limit is reached, the best weights so far are
+        kept, with a ConvergenceWarning.
     n_jobs : int
-        Threads; the model does not depend on it.
+        Number of threads; the model does not depend on it.
     random_state : int
     checkpoint : path or Checkpoint, optional
-        A file in which training is saved every 5 minutes, and continued from if it is there.
+        A file to which training is saved every 5 minutes, and from which it continues if the file
+        exists.
     backend : optional
-        Where training happens: ``mm.Ray(...)`` for the workers of a cluster.
+        Where training runs: ``mm.Ray(...)`` for the workers of a cluster.
     verbose : int
         1 shows progress.
 
     Attributes
     ----------
     coef_ : array (dim,)
-        The weights w, in the order that ``maxmargin.structures.cfg.functions`` gives.
+        The weights w, in the order of ``maxmargin.structures.cfg.functions``.
     grammar_ : Grammar
-        Its ``rules``, ``chains``, ``symbols`` and ``features``, the names of the first weights.
+        The ``rules``, ``chains`` and ``symbols``, and the names of the first weights,
+        ``features``.
     lexicon_ : Lexicon
-        Words with their tags, and the names of features.
+        The words with their tags, and the names of features.
     result_ : Result
         The certificate and the history.
 
     Notes
     -----
-    *Unknown words* are treated by their class: what they are made of (capitals, digits, ...) and
-    their last two letters. *A sentence outside the grammar* is covered by the fewest best
-    subtrees, which become children of the most frequent root. *A sentence without words* has no
-    tree: None.
+    *Unknown words* are treated by class: the kinds of their characters (capitals, digits, ...) and
+    their last two letters. A sentence that *the grammar cannot derive* is covered by as few
+    subtrees as possible, which become children of the most frequent root label. The tree of an
+    *empty sentence* is None.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Sequence tagging: a label for each token."""
+"""The estimator for sequence tagging: a label for each token."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .tokens import encode_tags, read_tokens, read_weights
 
 
 class ChainSVC(_ChainModel):
-    """Labels of the tokens of a sequence, each scored by its features and by its neighbour.
+    """Sequence tagger that predicts one label per token, with weights for pairs of neighbours.
 
     Parameters
     ----------
@@ -32,41 +32,49 @@ class ChainSVC(_ChainModel):
         "auto", "sdm", "bcfw", "n-slack", "one-slack", "subgradient", or an object such as
         ``mm.SDM(inner=5)``.
     tol : float
-        Stop when P/(C n) is certified to be within ``tol`` of its minimum: with the Hamming loss
-        in wrong labels a sequence.
+        Stop when P/(C n) is certified to be within ``tol`` of its minimum, in units of loss: with
+        the Hamming loss, wrong labels per sequence.
     rescaling : {"margin", "slack"}
-        How the loss enters: as a larger margin, or as a steeper slope.
+        How the loss enters the hinge loss: added to the margin, or as a factor of the slack.
     loss : "hamming", "zero-one" or array (n_classes, n_classes)
-        The number of wrong labels; 1 for a sequence with any; or ``loss[t, k]`` for each token of
-        label k where t is true, in the order of ``classes_``.
+        "hamming": the number of wrong labels; "zero-one": 1 for a sequence with any error; array:
+        the sum over tokens of ``loss[t, k]`` for predicting label k if t is true, in the order of
+        ``classes_``.
     class_weight : dict or "balanced", optional
-        Multiplies the Hamming loss of the tokens of a true label.
+        Factor of the Hamming loss of tokens, by their true label.
     transitions : None, "bio", "bioes", pairs of labels or bool array
-        Which label may follow which: the name of a tagging scheme, or the allowed pairs
-        ``(label, next label)``, with None for the place before the first and after the last; or an
-        array (n_classes, n_classes). Others are never predicted.
+        The transitions that may be predicted: the name of a tagging scheme; the allowed pairs
+        ``(label, next label)``, with None before the first and after the last label; or an array
+        (n_classes, n_classes). By default all.
     start_stop : bool
-        Weights of their own for the first and the last label.
+        Whether the first and the last label have additional weights.
     template : str, optional
-        X holds rows of columns, as ``mm.io.read_conll`` gives them, and this is the template that
-        makes features of them: a built-in name, a file or the text (see ``mm.features``).
+        Template that makes features from rows of columns, such as ``mm.io.read_conll`` returns: a
+        built-in name, a file or the text (see ``mm.features``).
     kernel : None, "linear", "rbf", "poly", "sigmoid", "precomputed" or callable
-        Of the features of tokens; transitions stay linear. See ``maxmargin.kernels.functions``.
-    gamma, degree, coef0 : parameters of the kernel, as in scikit-learn
+        The kernel of the features of tokens; transitions stay linear. See
+        ``maxmargin.kernels.functions``.
+    gamma, degree, coef0
+        Parameters of the kernel, as in scikit-learn.
     n_basis : int, "auto" or Basis, optional
-        Train on so many basis functions of the kernel. By default few tokens are treated exactly,
-        and for many the number is found ("auto"), unless the solver is one of sampled cuts.
-    max_iter, max_time : int, float (seconds)
-        Limits; the best point so far is kept, with a ConvergenceWarning.
+        Number of basis functions of the kernel to train on; "auto" chooses it from the duality gap
+        that they leave. By default training is exact for up to 1500 tokens and uses "auto" for
+        more. Solvers with sampled cuts use no basis functions.
+    max_iter : int
+        Maximum number of iterations.
+    max_time : float, optional
+        Maximum time in the solver, in seconds. If a limit is reached, the best weights so far are
+        kept, with a ConvergenceWarning.
     n_jobs : int
-        Threads; the model does not depend on it.
+        Number of threads; the model does not depend on it.
     random_state : int
     warm_start : bool
-        Begin from the dual variables of the last ``fit`` on the same data, for another C or tol.
+        Start from the dual variables of the last ``fit`` on the same data, with another C or tol.
     checkpoint : path or Checkpoint, optional
-        A file in which training is saved every 5 minutes, and continued from if it is there.
+        A file to which training is saved every 5 minutes, and from which it continues if the file
+        exists.
     backend : optional
-        Where training happens: ``mm.Ray(...)`` for the workers of a cluster.
+        Where training runs: ``mm.Ray(...)`` for the workers of a cluster.
     verbose : int
         1 shows progress.
 
@@ -78,14 +86,14 @@ class ChainSVC(_ChainModel):
     transition_ : array (n_classes, n_classes)
         Weights ``[from, to]``.
     support_, support_vectors_, dual_coef_ : arrays (m,), (m, d), (n_classes, m)
-        With a kernel, in place of ``coef_``.
+        Support vectors and their coefficients, with a kernel instead of ``coef_``.
     start_, stop_ : array (n_classes,)
         Weights of the first and the last label; zero without ``start_stop``.
     n_features_in_ : int
     feature_names_ : list of str or None
-        Names of the features, where X had names.
+        Names of the features; None if X has no names.
     class_weight_ : array (n_classes,) or None
-        The weights of the labels in the loss.
+        The weights of the labels in the Hamming loss.
     result_ : Result
         The certificate and the history.
 

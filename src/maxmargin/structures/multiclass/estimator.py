@@ -1,4 +1,4 @@
-"""Several classes."""
+"""The estimator for any number of classes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .problem import Multiclass
 
 
 class MulticlassSVC(_LinearSVC):
-    """Any number of classes at once, as Crammer and Singer wrote it.
+    """Multi-class classifier with the objective of Crammer and Singer.
 
     Parameters
     ----------
@@ -22,36 +22,42 @@ class MulticlassSVC(_LinearSVC):
     solver : str or solver object
         "auto", "sdm", "one-slack", or an object such as ``mm.OneSlack(cache=10)``.
     tol : float
-        Stop when P/(C n) is certified to be within ``tol`` of its minimum.
+        Stop when P/(C n) is certified to be within ``tol`` of its minimum, in units of loss.
     rescaling : {"margin", "slack"}
-        How a loss other than 0/1 enters: as a larger margin, or as a steeper slope.
+        How the loss enters the hinge loss: added to the margin, or as a factor of the slack. Both
+        are the same for the 0/1 loss.
     loss : "zero-one" or array (n_classes, n_classes)
-        ``loss[t, k]`` is the cost of saying class k when t is true, in the order of ``classes_``.
+        ``loss[t, k]`` is the cost of predicting class k if t is true, in the order of
+        ``classes_``.
     fit_intercept : bool
-        Add a constant feature of value ``intercept_scaling``; its weights are regularised as well.
+        Add a constant feature with value ``intercept_scaling``; its weights are regularized too.
     intercept_scaling : float
     class_weight : dict or "balanced", optional
-        Multiplies C for the examples of a class.
+        Factor of C for the examples of each class.
     kernel : None, "linear", "rbf", "poly", "sigmoid", "precomputed" or callable
         See ``maxmargin.kernels.functions``; the parameters are those of scikit-learn.
     gamma : "scale", "auto" or float
     degree : int
     coef0 : float
     n_basis : int, "auto" or Basis, optional
-        Train on so many basis functions of the kernel. By default few examples are treated
-        exactly, and for many the number is found ("auto"), unless the solver is one of sampled
-        cuts.
-    max_iter, max_time : int, float (seconds)
-        Limits; the best point so far is kept, with a ConvergenceWarning.
+        Number of basis functions of the kernel to train on; "auto" chooses it from the duality gap
+        that they leave. By default training is exact for up to 1500 examples and uses "auto" for
+        more. Solvers with sampled cuts use no basis functions.
+    max_iter : int
+        Maximum number of iterations.
+    max_time : float, optional
+        Maximum time in the solver, in seconds. If a limit is reached, the best weights so far are
+        kept, with a ConvergenceWarning.
     n_jobs : int
-        Threads; the model does not depend on it.
+        Number of threads; the model does not depend on it.
     random_state : int
     warm_start : bool
-        Begin from the dual variables of the last ``fit`` on the same data, for another C or tol.
+        Start from the dual variables of the last ``fit`` on the same data, with another C or tol.
     checkpoint : path or Checkpoint, optional
-        A file in which training is saved every 5 minutes, and continued from if it is there.
+        A file to which training is saved every 5 minutes, and from which it continues if the file
+        exists.
     backend : optional
-        Where training happens: ``mm.Ray(...)`` for the workers of a cluster.
+        Where training runs: ``mm.Ray(...)`` for the workers of a cluster.
     verbose : int
         1 shows progress.
 
@@ -61,7 +67,7 @@ class MulticlassSVC(_LinearSVC):
     coef_ : array (n_classes, d)
     intercept_ : array (n_classes,)
     support_, support_vectors_, dual_coef_ : arrays (m,), (m, d), (n_classes, m)
-        With a kernel, in place of ``coef_``.
+        Support vectors and their coefficients, with a kernel instead of ``coef_``.
     result_ : Result
         The certificate and the history.
 

@@ -1,4 +1,4 @@
-"""The estimator of a problem of the user's own."""
+"""The estimator for problems defined by the user."""
 
 from __future__ import annotations
 
@@ -16,27 +16,36 @@ from . import STRUCTURE
 
 
 class StructuredSVC(_SVC):
-    """A structure of the user's own: ``problem`` is a ``Problem`` or a ``CompiledProblem``.
+    """Estimator for a structure defined by the user.
 
     Parameters
     ----------
     problem : Problem or CompiledProblem
+        The structure: its features, loss and oracle.
     C : float
         Weight of the sum of the losses.
     solver : str or solver object
+        "auto", "sdm", "one-slack", or an object such as ``mm.OneSlack(cache=10)``.
     tol : float
         Stop when P/(C n) is certified to be within ``tol`` of its minimum, in units of loss.
     rescaling : {"margin", "slack"}
-    max_iter, max_time : int, float (seconds)
+        How the loss enters the hinge loss: added to the margin, or as a factor of the slack.
+    max_iter : int
+        Maximum number of iterations.
+    max_time : float, optional
+        Maximum time in the solver, in seconds. If a limit is reached, the best weights so far are
+        kept, with a ConvergenceWarning.
     n_jobs : int
-        Threads for problems with compiled kernels, worker processes for the oracles of others.
+        Number of threads for compiled problems, or of worker processes for the oracle of a plain
+        Python problem. The model does not depend on it.
     random_state : int
     warm_start : bool
-        Begin from the dual variables of the last ``fit`` on the same data, for another C or tol.
+        Start from the dual variables of the last ``fit`` on the same data, with another C or tol.
     checkpoint : path or Checkpoint, optional
-        A file in which training is saved every 5 minutes, and continued from if it is there.
+        A file to which training is saved every 5 minutes, and from which it continues if the file
+        exists.
     backend : optional
-        Where training happens: ``mm.Ray(...)`` for the workers of a cluster.
+        Where training runs: ``mm.Ray(...)`` for the workers of a cluster.
     verbose : int
         1 shows progress.
 
@@ -78,7 +87,7 @@ class StructuredSVC(_SVC):
         return self
 
     def _prepare(self, X: Any, Y: Any, sample_weight: Any = None) -> tuple[Any, Any, Any, Any]:
-        """What ``train`` needs: the problem, inputs, outputs and weights."""
+        """The arguments of ``train``: problem, inputs, outputs and weights."""
         return self.problem, X, Y, sample_weight
 
     def _set_weights(self, w: np.ndarray) -> None:
@@ -94,9 +103,9 @@ class StructuredSVC(_SVC):
         return problem.unpack(pack, predict_labels(problem, pack, self.coef_, self.n_jobs or 1))
 
     def _m_best(self, X: Any, m: int, diversity: float) -> list[list[tuple[Any, float]]]:
-        """By the problem's own m-best decoder, or else approximately through its ``decode``.
+        """Outputs of the problem's m-best decoder, or approximate ones found with ``decode``.
 
-        Scores of a ``CompiledProblem`` without the kernel ``m_best`` are differences from the best.
+        Scores of a ``CompiledProblem`` without ``m_best`` are differences from the best score.
         """
         check_is_fitted(self)
         problem = as_compiled_problem(self.problem)
