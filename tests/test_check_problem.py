@@ -550,14 +550,14 @@ KERNEL_MISTAKES = {
     ),
     "width": ({"delta": delta_too_wide}, r"delta of example 0 .* writes 7 entries, but pack.width"),
     "index": ({"delta": delta_out_of_range}, r"delta of example 0 .* index 12, outside 0\.\.11"),
-    "NaN": ({"delta": delta_nan}, r"delta of example 0 with y = \d, z = \d holds NaN"),
+    "NaN": ({"delta": delta_nan}, r"delta of example 0 with y = \d, z = \d has NaN"),
     "loss": ({"loss": lambda data, i, y: np.nan}, r"the loss of example 0 is nan with y = \d"),
     "memory": ({"decode": decode_needs_clean_memory}, r"decode\(x, w\) .* for example 0 "),
     "w": ({"decode": decode_changes_w}, r"of example 0 changes w: work on a copy"),
     "data": ({"decode": decode_changes_data}, r"of example 0 changes its input .* packed data"),
     "truth": (
         {"decode": decode_knows_the_truth},
-        r"prediction of example \d+ is \d when Y was given to pack and \d when it was not",
+        r"prediction of example \d+ is \d if pack was called with Y and \d if it was not",
     ),
 }
 
@@ -600,7 +600,7 @@ def test_an_oracle_with_a_memory_is_found():
     sound = Tiring()
     check_problem(sound, VECTORS, LABELS)
     # The last thing done is to compare all examples with what the training loop saw.
-    with pytest.raises(ProblemError, match=r"of example \d+ led to the value 0 when called alone"):
+    with pytest.raises(ProblemError, match=r"of example \d+ has the value 0 in a single call"):
         check_problem(Tiring(sound.calls - len(LABELS)), VECTORS, LABELS)
 
 
@@ -635,7 +635,7 @@ def test_listed_outputs_show_what_decode_never_returns():
     X, Y = CHAINS[0], [(0,) * len(x) for x in CHAINS[0]]
     check_problem(changed(Chain, decode=decode), X, Y, rescaling="margin")
     listing = changed(Chain, decode=decode, outputs=Chain.all_outputs)
-    with pytest.raises(ProblemError, match=r"for example \d .*an output that outputs\(x\) lists"):
+    with pytest.raises(ProblemError, match=r"for example \d .*listed by outputs\(x\)"):
         check_problem(listing, X, Y, rescaling="margin")
 
 

@@ -199,7 +199,7 @@ FILES = {
     "negative index": (replace("indices", 4, -1), "is -1"),
     "index outside": (replace("indices", 4, 2**30), "is 1073741824"),
     "index of 64 bits": (replace("indices", 4, 2**32 + 1, np.int64), "is 4294967297"),
-    "indptr falls": (replace("indptr", 3, 1000), "falls"),
+    "indptr falls": (replace("indptr", 3, 1000), "decreases"),
     "indptr too long": (replace("indptr", -1, 1000), "ends at 1000"),
     "indptr too short": (shorten("indptr"), "12 rows need 13"),
     "indices too short": (shorten("indices"), "entries"),

@@ -154,9 +154,9 @@ def test_every_is_a_time():
         30, 300, 3600, 2, 0.5, 0,
     ]  # fmt: skip
     for wrong in ("5 weeks", "-1s", "", True, None):
-        with pytest.raises(DataError, match="every is a time"):
+        with pytest.raises(DataError, match="every must be a time"):
             Checkpoint("a", wrong)
-    with pytest.raises(DataError, match="name of a file"):
+    with pytest.raises(DataError, match="must be a file name"):
         Checkpoint(3)
 
 
@@ -212,6 +212,6 @@ def test_the_command_line_resumes(tmp_path):
     assert "is the checkpoint of another run" in other.output
     assert "give --checkpoint" in run.invoke(app, [*command, "--resume"]).output
     assert (
-        "every is a time"
+        "every must be a time"
         in run.invoke(app, [*command, "--checkpoint", str(path), "--every", "x"]).output
     )

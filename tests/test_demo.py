@@ -134,7 +134,7 @@ def test_page_marks_errors(codes, sentences):
     assert "&lt;b&gt;" in body and "><b></b>" not in body and "<b></text>" not in body
     assert body.count('<svg xmlns="http://www.w3.org/2000/svg" class="mm-tree"') == 3
     assert body.count('class="phrase wrong"') == 1  # the phrase that the parser missed
-    assert "3 of the 100 pairs have a weight above 0, and 2 of these" in body
+    assert "3 of the 100 pairs have a positive weight, and 2 of these" in body
 
 
 def test_terminal_marks_errors_without_colours(codes, sentences):

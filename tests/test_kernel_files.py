@@ -12,6 +12,8 @@ from typer.testing import CliRunner
 
 import maxmargin as mm
 from maxmargin.cli.app import app
+from maxmargin.report.certificate import certificate
+from maxmargin.report.training import Run, training_page
 from maxmargin.saving.container import read_container, write_container
 from test_kernels import blobs
 
@@ -56,6 +58,22 @@ def test_round_trip_of_chains_and_precomputed(tmp_path):
         uncertified = mm.BinarySVC(kernel="rbf", solver=mm.SampledCuts(r=5)).fit(X, y)
         uncertified.save(tmp_path / "u.mm")
         mm.load(tmp_path / "u.mm").result_.audit()
+
+
+def test_the_certificate_names_the_subspace_that_it_bounds(tmp_path):
+    """The dual of basis functions bounds only the models made of them, before and after saving."""
+    X, y = blobs(80)
+    exact = mm.BinarySVC(kernel="rbf").fit(X, y).result_
+    assert exact.bounds == "" and "basis functions" not in certificate(exact)
+    clf = mm.BinarySVC(kernel="rbf", n_basis=7).fit(X, y)
+    clf.save(tmp_path / "m")
+    for result in (clf.result_, mm.load(tmp_path / "m").result_):
+        assert result.bounds == "among models with these 7 basis functions"
+        assert f"above the optimum {result.bounds}; result.audit() bounds" in certificate(result)
+        assert result.bounds in training_page(Run(result)).html()
+    assert clf.result_.audit().dual <= clf.result_.primal
+    with pytest.raises(mm.MaxMarginError, match="call audit"):
+        result.audit()  # the loaded one, which has no data: its dual is that of the subspace
 
 
 def test_a_function_cannot_be_stored(tmp_path):

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -253,3 +254,18 @@ def test_the_certificate_in_words(dual, words):
     result = Result(None, 100.0, dual, 100 - dual, Status.MAX_TIME, 1, 10, 0.1)
     assert words in certificate(result)
     assert certificate(result).startswith("Stopped at the time limit: ")
+    assert f"its lower bound is {dual:.6g} (dual)" in certificate(result)
+
+
+@pytest.mark.parametrize(
+    ("primal", "status", "words"),
+    [
+        (5.0, Status.UNCERTIFIED, "about 5, with no lower bound from sampled cuts"),
+        (5.0, Status.MAX_ITER, "about 5, with no lower bound."),
+        (np.inf, Status.IMPORTED, "Imported: the objective of these weights is not known."),
+    ],
+)
+def test_no_bound_is_claimed_where_there_is_none(primal, status, words):
+    result = Result(None, primal, -np.inf, np.inf, status, 1, 10, 0.1)
+    assert words in certificate(result)
+    assert "above the optimum" not in certificate(result)

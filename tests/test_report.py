@@ -396,7 +396,7 @@ def test_train_with_a_report(tmp_path, monkeypatch):
 
     before = (tmp_path / "r.html").read_bytes()
     for arguments, message in (
-        (("--test", "test.txt"), "give --report"),
+        (("--test", "test.txt"), "add --report"),
         (("--report", "r.txt"), "a report is a .html file"),
         (("--report", "no/r.html"), "cannot write to"),
         (("--report", "r.html", "--test", "gone.txt"), "gone.txt"),

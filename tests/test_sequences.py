@@ -86,7 +86,10 @@ def test_stacking_lists_and_mixtures():
     ("X", "message"),
     [
         ([], "X is empty"),
-        ([np.ones((2, 3)), np.ones((2, 4))], "sequence 1 has 4 features, those before it have 3"),
+        (
+            [np.ones((2, 3)), np.ones((2, 4))],
+            "sequence 1 has 4 features, the sequences before it have 3",
+        ),
         ([np.ones(3)], r"sequence 0 has shape \(3,\)"),
         ([np.array([["a"]])], "features must be numbers"),
     ],

@@ -85,8 +85,8 @@ def structure_of(estimator: str) -> Structure:
             return structure
     known = ", ".join(s.estimator_name for s in structures)
     raise ModelFileError(
-        f"contains a {estimator!r}, which is not among the known estimators ({known}): install "
-        "the package that defines it"
+        f"contains a {estimator!r}, which this maxmargin does not know (it knows {known}): "
+        "install the package that defines it"
     )
 
 

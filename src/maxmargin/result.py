@@ -137,10 +137,10 @@ class Result:
         """P(w) and the value of a feasible dual point: ``.primal``, ``.dual`` and ``.gap``.
 
         With a kernel they are those of its whole space, even if training used basis functions or
-        sampled cuts. They are computed from the training data in this call, so a loaded model
-        cannot be audited.
+        sampled cuts. For these they are computed from the training data in this call, so the
+        result of a loaded model cannot be audited.
         """
-        if not np.isfinite(self.gap):
+        if self.bounds or not np.isfinite(self.gap):
             raise MaxMarginError(
                 "this result was loaded or imported, without the training data that an audit "
                 "needs: call audit() on the result of fit"
