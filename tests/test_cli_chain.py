@@ -164,7 +164,7 @@ def test_hmm_files(folder, tmp_path):
 
 def test_info_explain(folder):
     outcome = passed("info", folder / "m")
-    for words in ("ChainSVC", "3 (B-NP, I-NP, O)", "default, ", "all allowed", "Converged: no"):
+    for words in ("ChainSVC", "3 (B-NP, I-NP, O)", "default, ", "all allowed", "Converged: the"):
         assert words in outcome.stdout
     found = json.loads(passed("info", folder / "m", "--json").stdout)
     assert found["chain"]["data"] == {"format": "conll", "columns": 2, "label": -1}
