@@ -93,9 +93,19 @@ def commands() -> dict[str, Any]:
 
     group = typer.main.get_command(app)
     found: dict[str, Any] = {"maxmargin": _parameters(group)}
-    for name, command in sorted(group.commands.items()):  # type: ignore[attr-defined]
-        found[f"maxmargin {name}"] = _parameters(command)
+    found |= _commands("maxmargin", group)
     return found | {name: _letters(app, name) for name in PROGRAMS}
+
+
+def _commands(prefix: str, group: Any) -> dict[str, Any]:
+    """The commands of a group, also those that it makes when they are asked for."""
+    found: dict[str, Any] = {}
+    for name in sorted(group.list_commands(None)):
+        command = group.get_command(None, name)
+        found[f"{prefix} {name}"] = _parameters(command)
+        if hasattr(command, "list_commands"):
+            found |= _commands(f"{prefix} {name}", command)
+    return found
 
 
 def _parameters(command: Any) -> list[dict[str, Any]]:
