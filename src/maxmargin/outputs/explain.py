@@ -133,10 +133,10 @@ def largest(values: np.ndarray, n: int) -> np.ndarray:
 
 def _titles(clf: Any, n_rows: int) -> list[str]:
     """The title of each row of ``coef_``."""
-    if not hasattr(clf, "classes_"):
-        return ["weights"]
-    classes = [str(label) for label in list(clf.classes_)]
-    return [f"{classes[1]} (not {classes[0]})"] if n_rows == 1 else classes
+    classes = [str(label) for label in list(getattr(clf, "classes_", ()))]
+    if n_rows == 1:
+        return [f"{classes[1]} (not {classes[0]})"] if len(classes) == 2 else ["weights"]
+    return classes
 
 
 def _feature_names(clf: Any) -> Sequence[str] | None:

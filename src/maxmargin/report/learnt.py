@@ -72,7 +72,7 @@ def _suspect(number: int, suspect: dict[str, Any]) -> str:
     lines = suspect.get("lines")
     if lines is not None:
         head += f", line {lines[0]}"
-    if isinstance(truth, list):
+    if isinstance(truth, list) and isinstance(worst, list) and len(truth) == len(worst):
         differ = sum(a != b for a, b in zip(truth, worst, strict=True))
         head += f", {differ} of {len(truth)} labels differ"
         body = _sentence(truth, worst, suspect.get("words"))

@@ -39,8 +39,8 @@ class ModelParts:
 
     def decode(self, estimator: Any, meta: dict[str, Any], arrays: Arrays) -> np.ndarray:
         """Set all fitted attributes of an estimator except its labels; returns w."""
-        coef = arrays["coef_"]
-        if coef.ndim != 1:
+        coef, expected = arrays["coef_"], estimator._n_weights()
+        if coef.ndim != 1 or expected not in (None, coef.size):
             raise ValueError(f"weights of shape {coef.shape} do not fit the estimator")
         estimator.coef_ = coef
         return coef

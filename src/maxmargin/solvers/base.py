@@ -26,7 +26,7 @@ Step = tuple[Any, float, float]
 
 
 class State:
-    """What the training loop reads of a solver's state; a state may derive from it."""
+    """What the training loop reads of a solver's state, which derives from it."""
 
     #: Whether a rule of the solver itself ends training now, and how that is reported.
     finished: bool = False
@@ -64,7 +64,7 @@ class Solver:
         raise NotImplementedError
 
     def init(self, task: Task) -> Any:
-        """The state before the first iteration, at w = 0."""
+        """The state before the first iteration, at w = 0: a ``State``."""
         raise NotImplementedError
 
     def step_once(self, task: Task, state: Any) -> Step:

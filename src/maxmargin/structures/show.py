@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..engine.python import as_compiled_problem
+import numpy as np
+
 from ..errors import MaxMarginError
+from ..estimators.structured import ProblemSVC
 from ..outputs.explain import explain, largest_slacks
 
 #: A row of ``maxmargin info``: a name and a value.
@@ -75,14 +77,17 @@ class Show:
 
     def suspects(self, estimator: Any, X: Any, Y: Any, n: int) -> list[dict[str, Any]] | None:
         """The examples with the largest slack, for the report; None where that is not known."""
-        if not hasattr(estimator, "problem"):
+        if not isinstance(estimator, ProblemSVC):
             return None
-        problem = as_compiled_problem(estimator.problem)
-        pack = problem.pack(X, Y, None)
+        problem, pack = estimator._packed(X, Y)
         found = largest_slacks(problem, pack, estimator.result_.w, estimator.rescaling, n)
+        worst = pack.truth.copy()
+        for s in found:
+            worst[pack.offsets[s.index] : pack.offsets[s.index + 1]] = s.worst
+        truth, worst = problem.unpack(pack, pack.truth), problem.unpack(pack, worst)
         return [
             {"index": s.index, "slack": s.slack, "loss": s.loss,
-             "truth": _output(s.truth), "worst": _output(s.worst)}
+             "truth": _output(truth[s.index]), "worst": _output(worst[s.index])}
             for s in found
         ]  # fmt: skip
 
@@ -102,6 +107,6 @@ class Show:
         return []
 
 
-def _output(labels: Any) -> Any:
-    """An output of a user's problem: its labels, or the one object."""
-    return labels[0] if len(labels) == 1 else labels.tolist()
+def _output(output: Any) -> Any:
+    """An output as the report writes it: numpy's numbers and arrays as plain ones."""
+    return output.tolist() if isinstance(output, np.ndarray | np.generic) else output

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
-import numpy as np
-from sklearn.utils.validation import check_is_fitted
-
-from ...engine.python import as_compiled_problem
-from ...engine.shard import predict_labels
-from ...estimators.base import _SVC
-from ...outputs.m_best import predict_m_best
-from ...training import check_examples
+from ...estimators.structured import ProblemSVC
 from . import STRUCTURE
 
 
-class StructuredSVC(_SVC):
+class StructuredSVC(ProblemSVC):
     """Estimator for a structure defined by the user.
 
     Parameters
@@ -59,7 +52,6 @@ class StructuredSVC(_SVC):
 
     structure = STRUCTURE
     problem: Any
-    coef_: np.ndarray
 
     def __init__(
         self,
@@ -80,51 +72,5 @@ class StructuredSVC(_SVC):
     ):
         self._keep(locals())
 
-    def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Self:
-        """Train on inputs X with true outputs Y."""
-        self._set_weights(self._train(*self._prepare(X, Y, sample_weight)).w)
-        self._seen = (X, Y, sample_weight)
-        return self
-
-    def _prepare(self, X: Any, Y: Any, sample_weight: Any = None) -> tuple[Any, Any, Any, Any]:
-        """The arguments of ``train``: problem, inputs, outputs and weights."""
-        return self.problem, X, Y, sample_weight
-
-    def _set_weights(self, w: np.ndarray) -> None:
-        self.coef_ = w
-
-    def predict(self, X: Any) -> Any:
-        """The best output of each input."""
-        check_is_fitted(self)
-        problem = as_compiled_problem(self.problem)
-        if self.backend is not None:
-            return self.backend.predict(problem, X, self.coef_)
-        pack = problem.pack(X)
-        return problem.unpack(pack, predict_labels(problem, pack, self.coef_, self.n_jobs or 1))
-
-    def _m_best(self, X: Any, m: int, diversity: float) -> list[list[tuple[Any, float]]]:
-        """Outputs of the problem's m-best decoder, or approximate ones found with ``decode``.
-
-        Scores of a ``CompiledProblem`` without ``m_best`` are differences from the best score.
-        """
-        check_is_fitted(self)
-        problem = as_compiled_problem(self.problem)
-        pack, found = predict_m_best(problem, X, self.coef_, m, diversity, self.n_jobs or 1)
-        outputs = [problem.unpack(pack, labels) for labels in found.labels]
-        return [
-            [(outputs[r][i], float(found.score[i, r])) for r in range(found.count[i])]
-            for i in range(pack.n)
-        ]
-
-    def score(self, X: Any, Y: Any, sample_weight: Any = None) -> float:
-        """Minus the average loss of the predictions: 0 is perfect."""
-        check_is_fitted(self)
-        problem = as_compiled_problem(self.problem)
-        weight = check_examples(X, Y, sample_weight)
-        pack = problem.pack(X, Y, weight)
-        labels = predict_labels(problem, pack, self.coef_, self.n_jobs or 1)
-        loss = [
-            problem.functions.loss(pack.data, i, labels[pack.offsets[i] : pack.offsets[i + 1]])
-            for i in range(pack.n)
-        ]
-        return -float(np.average(loss, weights=pack.weight))
+    def _problem(self) -> Any:
+        return self.problem
