@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels.saved import KernelParts, decode_kernel, has_kernel
-from ..saving.parts import Arrays
+from ..saving.parts import Arrays, finite
 
 
 class ClassifierParts(KernelParts):
@@ -23,10 +23,12 @@ class ClassifierParts(KernelParts):
     def decode(self, estimator: Any, meta: dict[str, Any], arrays: Arrays) -> np.ndarray:
         """Set the weights of the estimator; returns w."""
         rows, d = estimator._n_scores(), estimator.n_features_in_
-        estimator.intercept_ = arrays["intercept_"]
+        if estimator.classes_.shape != (max(rows, 2),):
+            raise ValueError(f"{estimator.classes_!r} are not the classes of the estimator")
+        estimator.intercept_ = finite(arrays, "intercept_")
         if "kernel" in meta:
             return decode_kernel(estimator, meta["kernel"], arrays, rows)
-        coef = estimator.coef_ = arrays["coef_"]
+        coef = estimator.coef_ = finite(arrays, "coef_")
         if coef.shape != (rows, d) or estimator.intercept_.shape != (rows,):
             raise ValueError(f"weights of shape {coef.shape} do not fit the estimator")
         return _feature_major(estimator)

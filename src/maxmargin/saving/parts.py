@@ -14,6 +14,14 @@ import numpy as np
 Arrays = dict[str, np.ndarray]
 
 
+def finite(arrays: Arrays, key: str) -> np.ndarray:
+    """The array of this name; a ValueError if it does not hold finite floats."""
+    array = arrays[key]
+    if array.dtype.kind != "f" or not np.isfinite(array).all():
+        raise ValueError(f"{key} does not hold finite numbers")
+    return array
+
+
 class ModelParts:
     """Conversion of a fitted estimator to named arrays and JSON, and back.
 
@@ -39,7 +47,7 @@ class ModelParts:
 
     def decode(self, estimator: Any, meta: dict[str, Any], arrays: Arrays) -> np.ndarray:
         """Set all fitted attributes of an estimator except its labels; returns w."""
-        coef, expected = arrays["coef_"], estimator._n_weights()
+        coef, expected = finite(arrays, "coef_"), estimator._n_weights()
         if coef.ndim != 1 or expected not in (None, coef.size):
             raise ValueError(f"weights of shape {coef.shape} do not fit the estimator")
         estimator.coef_ = coef

@@ -56,3 +56,12 @@ class Tiny:
 
     def __repr__(self) -> str:
         return self.name
+
+
+def svmlight_text(X: Any, y: Any) -> str:
+    """The lines of an svmlight file: a label, then ``feature:value`` from feature 1 on."""
+    rows = zip(X.tolist(), y.tolist(), strict=True)
+    return "".join(
+        f"{label} {' '.join(f'{j}:{value}' for j, value in enumerate(row, 1))}\n"
+        for row, label in rows
+    )

@@ -13,4 +13,5 @@ STRUCTURE = Structure(
     files=".files:BinaryFiles",
     options="maxmargin.structures.options:RowOptions",
     show="maxmargin.structures.rows:RowShow",
+    examples=".tiny:examples",
 )

@@ -12,4 +12,5 @@ STRUCTURE = Structure(
     files=".files:CFGFiles",
     options=".options:CFGOptions",
     show=".show:CFGShow",
+    examples=".tiny:examples",
 )

@@ -13,4 +13,5 @@ STRUCTURE = Structure(
     files=".files:ChainFiles",
     options=".options:ChainOptions",
     show=".show:ChainShow",
+    examples=".tiny:examples",
 )

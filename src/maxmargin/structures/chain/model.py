@@ -115,6 +115,8 @@ def decode_chain(
     if not kernel:
         estimator._set_weights(w)
     estimator.class_weight_ = arrays.get(CLASS_WEIGHT)
+    if estimator.class_weight is not None and estimator.class_weight_ is None:
+        raise ValueError("the weights of the classes are missing")
     estimator._problem()  # refuses parameters that do not fit the labels
     return w
 

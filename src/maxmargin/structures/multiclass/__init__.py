@@ -13,4 +13,5 @@ STRUCTURE = Structure(
     files="maxmargin.structures.rows:RowFiles",
     options="maxmargin.structures.options:RowOptions",
     show="maxmargin.structures.rows:RowShow",
+    examples=".tiny:examples",
 )

@@ -7,4 +7,5 @@ STRUCTURE = Structure(
     name="own",
     summary="a structure of the user's own",
     estimator=".estimator:StructuredSVC",
+    examples=".tiny:examples",
 )
