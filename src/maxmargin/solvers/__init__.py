@@ -47,14 +47,17 @@ def solver_classes() -> tuple[type[Solver], ...]:
         try:
             cls = point.load()
         except Exception as error:
-            warnings.warn(
-                f"the solver {point.name!r} cannot be imported: {error!r}; it is skipped",
-                stacklevel=2,
-            )
+            _skip(point.name, f"cannot be imported: {error!r}")
             continue
         if _is_solver(cls):
             found.add(cls)
+        else:
+            _skip(point.name, "is no solver: its class derives from mm.Solver and has a name")
     return tuple(sorted(found, key=lambda cls: cls.name))
+
+
+def _skip(name: str, reason: str) -> None:
+    warnings.warn(f"the solver {name!r} {reason}; it is skipped", stacklevel=3)
 
 
 def _is_solver(cls: Any) -> bool:
