@@ -26,7 +26,11 @@ Step = tuple[Any, float, float]
 
 
 class State:
-    """What the training loop reads of a solver's state, which derives from it."""
+    """What the training loop reads of a solver's state, which derives from it.
+
+    A state that sets one of these itself declares it as a field: a checkpoint holds the attributes
+    that a fresh state has.
+    """
 
     #: Whether a rule of the solver itself ends training now, and how that is reported.
     finished: bool = False
