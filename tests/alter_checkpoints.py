@@ -18,14 +18,11 @@ from maxmargin.errors import CheckpointError
 from maxmargin.saving.container import read_container, write_container
 from maxmargin.structures.chain.problem import Chain
 from maxmargin.structures.multiclass.problem import Multiclass
+from solver_tables import all_solvers
 
-SOLVERS = {
+SOLVERS = all_solvers() | {
     "one-slack": mm.OneSlack(cache=3),
     "line-search": mm.OneSlack(qp="line-search"),
-    "n-slack": mm.NSlack(),
-    "sdm": mm.SDM(),
-    "bcfw": mm.BCFW(),
-    "subgradient": mm.Subgradient(),
 }
 C = 0.5
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from alter_checkpoints import SOLVERS
+
 
 @pytest.mark.parametrize("kind", ["multiclass", "wide chain"])
-@pytest.mark.parametrize(
-    "solver", ["one-slack", "line-search", "n-slack", "sdm", "bcfw", "subgradient"]
-)
+@pytest.mark.parametrize("solver", SOLVERS)
 def test_no_altered_checkpoint_crashes_or_deceives(solver, kind, tmp_path):
     """In another process: unchecked, many of them are segmentation faults."""
     script = Path(__file__).with_name("alter_checkpoints.py")

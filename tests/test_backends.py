@@ -17,25 +17,27 @@ from maxmargin.backends.local import InProcess, LocalPool
 from maxmargin.backends.vectors import Vector, changed, total
 from maxmargin.errors import DataError, MaxMarginError
 from maxmargin.problem import MARGIN
+from maxmargin.solvers import DualSolver
 from maxmargin.solvers.task import Task
 from maxmargin.structures.multiclass.problem import Multiclass
 from reference import enumerate_optimum
+from solver_tables import all_solvers
 from test_solvers import EXAMPLES, python_example
 
 C, TOL = 0.3, 1e-3
-SOLVERS = {
-    "one-slack": mm.OneSlack(),
+SOLVERS = all_solvers() | {
     "one-slack, cache": mm.OneSlack(cache=2, share=0.4, select="gain"),
     "one-slack, line search": mm.OneSlack(qp="line-search"),
-    "sdm": mm.SDM(),
     "sdm, last": mm.SDM(average=False),
-    "bcfw": mm.BCFW(),
     "bcfw, gap": mm.BCFW(sampling="gap"),
-    "n-slack": mm.NSlack(),
     "n-slack, batches": mm.NSlack(batch=2, shrink=True),
-    "subgradient": mm.Subgradient(),
 }
-SURE = [name for name in SOLVERS if name not in ("subgradient", "one-slack, line search")]
+#: Those that come near the optimum in the iterations allowed here.
+SURE = [
+    name
+    for name, solver in SOLVERS.items()
+    if isinstance(solver, DualSolver | mm.OneSlack) and "line search" not in name
+]
 
 
 def run(example, solver, backend=None, rescaling="margin", **options):

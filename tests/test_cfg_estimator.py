@@ -8,6 +8,7 @@ from cfg_reference import random_treebank
 from maxmargin.data.brackets import as_tree
 from maxmargin.data.trees import Tree
 from reference import enumerate_optimum
+from solver_tables import all_solvers
 
 TREES = [
     "(TOP (S (NP (D the) (N dog)) (VP (V sees) (NP (D a) (N cat)))))",
@@ -16,14 +17,7 @@ TREES = [
     "(TOP (S (NP (N John)) (VP (V sees) (NP (D the) (N cat)) (PP (P in) (NP (D the) (N park))))))",
     "(TOP (NP (N parks)))",
 ]
-SOLVERS = {
-    "one-slack": mm.OneSlack(),
-    "one-slack, cached": mm.OneSlack(cache=5),
-    "n-slack": mm.NSlack(),
-    "sdm": mm.SDM(),
-    "bcfw": mm.BCFW(),
-    "subgradient": mm.Subgradient(),
-}
+SOLVERS = all_solvers() | {"one-slack, cached": mm.OneSlack(cache=5)}
 
 
 def planes(case, slack):

@@ -12,6 +12,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import maxmargin as mm
 from reference import chain_features, chain_loss, chain_outputs
+from solver_tables import all_solvers
 from test_transitions import allows
 
 EXACT = {"C": 1.0, "tol": 1e-6, "solver": mm.OneSlack()}
@@ -214,7 +215,7 @@ def masked_models():
 
 
 @pytest.mark.parametrize("form", ["bio", "pairs", "array"])
-@pytest.mark.parametrize("solver", ["one-slack", "sdm", "n-slack", "bcfw", "subgradient"])
+@pytest.mark.parametrize("solver", all_solvers())
 def test_predictions_never_break_the_mask(solver, form):
     transitions = masked_models()[form]
     clf = mm.ChainSVC(C=0.1, tol=0.1, solver=solver, transitions=transitions)
@@ -444,7 +445,7 @@ def test_clone_and_pickle():
 def test_all_solvers_find_the_same_model():
     X, Y = random_data(8)
     best = mm.ChainSVC(**EXACT).fit(X, Y).result_.primal
-    for solver in ("auto", "sdm", "n-slack", "bcfw", "subgradient", mm.SDM(inner=2)):
+    for solver in ("auto", *all_solvers(), mm.SDM(inner=2)):
         clf = mm.ChainSVC(C=1.0, tol=0.02, solver=solver).fit(X, Y)
         assert best * (1 - 1e-6) <= clf.result_.primal <= best + 0.02 * len(X)
         assert clf.n_iter_ == clf.result_.n_iter

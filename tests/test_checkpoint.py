@@ -12,6 +12,7 @@ import maxmargin as mm
 from maxmargin.cli.app import app
 from maxmargin.errors import CheckpointError, DataError
 from maxmargin.saving.checkpoint import Checkpoint
+from solver_tables import all_solvers
 from test_solvers import EXACT, SUBLINEAR, C, example
 
 SOLVERS = EXACT | SUBLINEAR
@@ -73,7 +74,7 @@ def test_death_at_every_iteration_changes_nothing(solver, name, rescaling, tmp_p
     assert [p.name for p in tmp_path.iterdir()] == ["run.ck"]
 
 
-@pytest.mark.parametrize("solver", ["one-slack, cached", "n-slack", "sdm", "bcfw", "subgradient"])
+@pytest.mark.parametrize("solver", [*all_solvers(), "one-slack, cached"])
 def test_a_run_that_reached_its_limit_goes_on_as_a_longer_one(solver, tmp_path):
     data, path = example("chain"), tmp_path / "run.ck"
     for limit in (1, 2, 5, 12):

@@ -16,6 +16,7 @@ from maxmargin.engine.python import as_compiled_problem
 from maxmargin.engine.shard import Shard
 from maxmargin.errors import ProblemError
 from maxmargin.problem import MARGIN
+from solver_tables import all_solvers
 
 # Worker processes cannot import the modules of tests; a user's problem stands in a script, too.
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
@@ -51,7 +52,7 @@ def data():
     return rng.randn(40, 4), rng.randint(0, 3, 40).tolist()
 
 
-@pytest.mark.parametrize("solver", ["one-slack", "n-slack", "sdm", "bcfw", "subgradient"])
+@pytest.mark.parametrize("solver", all_solvers())
 def test_processes_change_nothing(solver, data):
     X, Y = data
     options = {"C": 0.5, "solver": solver, "tol": 1e-3, "max_iter": 8}

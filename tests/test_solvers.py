@@ -30,6 +30,7 @@ from reference import (
     primal,
     weights_of,
 )
+from solver_tables import all_solvers
 from test_chain import random_chain
 from test_one_slack import small_problem
 
@@ -121,22 +122,19 @@ EXAMPLES = {
     "chain, start and stop": lambda: chain_example(8, ends=True),
     "chain in Python": lambda: python_example(9),
 }
-EXACT = {
-    "one-slack": mm.OneSlack(cache=0),
+ALL = all_solvers()
+EXACT = {name: ALL[name] for name in ("one-slack", "n-slack", "sdm")} | {
+    "one-slack, no cache": mm.OneSlack(cache=0),
     "one-slack, cached": mm.OneSlack(cache=3),
-    "n-slack": mm.NSlack(),
     "n-slack, shrinking": mm.NSlack(shrink=True),
     "n-slack, small batches": mm.NSlack(batch=2),
-    "sdm": mm.SDM(),
     "sdm, exact": mm.SDM(tau=0.0, first=0),
     "sdm, last w only": mm.SDM(average=False, inner=1),
 }
-SUBLINEAR = {
-    "bcfw": mm.BCFW(),
+SUBLINEAR = {name: solver for name, solver in ALL.items() if name not in EXACT} | {
     "bcfw, no known outputs": mm.BCFW(inner=0),
     "bcfw, last w only": mm.BCFW(average=False),
     "bcfw, gap sampling": mm.BCFW(sampling="gap"),
-    "subgradient": mm.Subgradient(),
     "subgradient, batches": mm.Subgradient(batch=3),
 }
 DUAL = {name: EXACT[name] for name in EXACT if "one-slack" not in name} | {
