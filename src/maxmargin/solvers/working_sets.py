@@ -91,7 +91,6 @@ class WorkingSets(State):
     finished: bool = False
     settled: bool = True
     complete: bool = True
-    finished: bool = False  # a field, because a checkpoint holds what a fresh state has
     seen: Seen = field(default_factory=Seen)
 
 
