@@ -15,7 +15,7 @@ from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
 
 #: Options of ``@njit`` for a function that only compiled ones call. With options that are not the
 #: same everywhere numba would compile what they call once for each of them.
-NO_ENTRY = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "nogil": False}
+NO_ENTRY: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "nogil": False}
 
 
 class _Watch(event.Listener):

@@ -50,7 +50,8 @@ _place = ""
 
 def keep(function: Callable[..., Any], label: str | None = None) -> Any:
     """``@njit(nogil=True)`` whose code is kept on disk; with a label, compiling is announced."""
-    compiled = njit(nogil=True, no_cfunc_wrapper=True)(function)
+    options: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True}
+    compiled = njit(**options)(function)
     if hasattr(compiled, "_cache"):  # not where numba is switched off
         compiled._cache = KeptCode(compiled, label)
     return compiled
@@ -133,7 +134,7 @@ class KeptCode(_Cache):
         return f"{title}-{where}-{what[:32]}.code"
 
     @property
-    def cache_path(self) -> str | None:  # type: ignore[override]
+    def cache_path(self) -> Any:
         """The folder where code is written."""
         folder = writeable_folder()
         return None if folder is None else str(folder)
