@@ -1,58 +1,33 @@
-"""``maxmargin compile``: fill the folder of compiled code ahead of time, by tiny trainings."""
+"""``maxmargin compile``: fill the folder of compiled code ahead of time, by tiny trainings.
+
+They use the structures' tiny examples, so that a new structure is compiled like the others.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import warnings
+from collections.abc import Iterable
 
-import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
-from ..errors import DataError
+from ..registry import all_structures, get_structure
 
-#: Methods that together call all loops; only BCFW compiles a step of another kind.
-SOLVERS = ("sdm", "one-slack")
+#: Solvers that together call all passes; only BCFW compiles a step of another kind.
+SOLVERS = ("sdm", "one-slack", "bcfw")
 
 
 def compile_structures(names: Iterable[str]) -> None:
     """Compile what training and prediction of these structures call; all of them by default."""
-    names = list(names) or list(STRUCTURES)
-    for name in names:
-        if name not in STRUCTURES:
-            raise DataError(f"structures are {', '.join(STRUCTURES)}, got {name!r}")
-    for name in names:
-        for solver in SOLVERS:
-            STRUCTURES[name](solver)
-        print(f"{name}: compiled")
-
-
-def _fit_binary(solver: str) -> None:
-    from ..estimators import BinarySVC
-
-    X = np.eye(4)
-    BinarySVC(solver=solver).fit(X, [0, 1, 0, 1]).predict(X)
-
-
-def _fit_multiclass(solver: str) -> None:
-    from ..estimators import MulticlassSVC
-
-    X = np.eye(4)
-    MulticlassSVC(solver=solver).fit(X, [0, 1, 2, 3]).predict(X)
-
-
-def _fit_chain(solver: str) -> None:
-    from ..estimators import ChainSVC
-
-    X = [np.eye(4)]
-    ChainSVC(solver=solver).fit(X, [[0, 1, 0, 1]]).predict(X)
-
-
-def _fit_cfg(solver: str) -> None:
-    from ..data.trees import Tree
-    from ..estimators import CFGSVC
-
-    tree = Tree("S", [Tree("N", ["dogs"]), Tree("V", ["bark"])])
-    CFGSVC(solver=solver).fit(None, [tree, tree]).predict([["dogs", "bark"]])
-
-
-STRUCTURES: dict[str, Callable[[str], None]] = {
-    "binary": _fit_binary, "multiclass": _fit_multiclass, "chain": _fit_chain, "cfg": _fit_cfg,
-}  # fmt: skip
+    chosen = [get_structure(name) for name in names]
+    for structure in chosen or all_structures():
+        examples = [example for example in structure.examples() if example.estimator is not None]
+        for example in examples:
+            X, Y = example.data or (example.X, example.Y)
+            for solver in SOLVERS:
+                estimator = clone(example.estimator).set_params(solver=solver, max_iter=2)
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", ConvergenceWarning)
+                    estimator.fit(X, Y)
+                estimator.predict(X)
+        print(f"{structure.name}: {'compiled' if examples else 'nothing to compile'}")
