@@ -196,7 +196,7 @@ def test_bad_options_are_refused(options):
 
 
 def test_an_unknown_solver_is_refused():
-    class Mine:
+    class Mine(mm.Solver):
         name = "mine"
 
         def step_once(self, task, state):

@@ -31,7 +31,9 @@ def test_help_loads_nothing_heavy():
 FIT = """
 import numpy as np, maxmargin as mm
 from maxmargin.engine.bind import bind
-from maxmargin.problems import binary, chain, multiclass
+from maxmargin.structures.binary import problem as binary
+from maxmargin.structures.chain import problem as chain
+from maxmargin.structures.multiclass import problem as multiclass
 X = np.eye(4)
 mm.MulticlassSVC(solver=mm.OneSlack(cache=2)).fit(X, [0, 1, 2, 3])
 mm.BinarySVC(solver=mm.OneSlack(cache=2)).fit(X, [0, 1, 0, 1])

@@ -241,7 +241,7 @@ def test_bad_input_is_refused_with_its_cause(Estimator, change, message):
 @pytest.mark.parametrize(
     ("loss", "message"),
     [
-        (np.ones((3, 3)), r"shape \(3, 3\), 2 classes need"),
+        (np.ones((3, 3)), r"shape \(3, 3\), but 2 classes need"),
         (np.ones((2, 2)), r"cost\[0, 0\] is 1.0"),
         ([[0, -1], [1, 0]], r"cost\[0, 1\] is -1"),
         ([[0, np.nan], [1, 0]], r"cost\[0, 1\] is nan"),

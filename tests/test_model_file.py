@@ -461,7 +461,7 @@ def test_path_traversal_is_refused(tmp_path, name):
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 def test_duplicate_and_stray_entries_are_refused(model):
-    for name, reason in (("w.npy", "duplicate"), ("meta.json", "duplicate"), ("x.npy", "lists")):
+    for name, reason in (("w.npy", "duplicate"), ("meta.json", "duplicate"), ("x.npy", "listed")):
         content = model.read_bytes()
         with zipfile.ZipFile(model, "a") as archive:
             archive.writestr(name, npy(np.zeros(1)))
@@ -471,7 +471,7 @@ def test_duplicate_and_stray_entries_are_refused(model):
 
 def test_a_missing_array_is_refused(tmp_path):
     spec = {"w": {"dtype": "<f8", "shape": [1], "sha256": "0" * 64}}
-    refused(forge(tmp_path / "m.mm", {}, spec), "lists")
+    refused(forge(tmp_path / "m.mm", {}, spec), "listed")
 
 
 def test_many_entries_are_refused_before_they_are_read(tmp_path, monkeypatch):

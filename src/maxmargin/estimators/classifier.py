@@ -178,7 +178,7 @@ class _LinearSVC(ClassifierMixin, _SVC):
         if len(present) < 2:
             label = self.classes_.tolist()[present[0]]
             raise DataError(
-                f"all examples (of positive weight) have the class {label!r}: "
+                f"the examples (of positive weight) have only one class, {label!r}: "
                 "at least two classes are needed"
             )
 
