@@ -12,7 +12,7 @@ test: lint types
 
 # Several Ray nodes on this machine, which lose workers and nodes while they train.
 test-cluster: .venv/test
-	$(BIN)/pytest -m cluster tests/test_ray_cluster.py
+	$(BIN)/pytest -m cluster tests/backends/test_ray_cluster.py
 
 # As other processors would: other routines of OpenBLAS, other instructions, other hash seeds.
 # SHORT=1 runs two variants only.

@@ -105,7 +105,7 @@ def run(variant: Variant) -> bool:
         if variant.fresh:
             environment["NUMBA_CACHE_DIR"] = folder
         command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "--dist", "loadfile"]
-        paths = [str(ROOT / "tests" / name) for name in variant.tests]
+        paths = [str(next((ROOT / "tests").rglob(name))) for name in variant.tests]
         code = subprocess.run([*command, *paths], cwd=ROOT, env=environment).returncode
     passed = "passed" if code == 0 else "FAILED"
     print(f"--- {variant.name}: {passed} in {time.monotonic() - begin:.0f} s", flush=True)

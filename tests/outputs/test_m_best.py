@@ -19,10 +19,10 @@ from maxmargin.structures.binary.problem import Binary
 from maxmargin.structures.chain.problem import Chain
 from maxmargin.structures.multiclass import problem as multiclass
 from maxmargin.structures.multiclass.problem import Multiclass
-from test_chain import CASES, random_chain
-from test_compiling import run
-from test_one_slack import PythonMulticlass, small_problem
-from test_solvers import PythonChain
+from tests.engine.test_compiling import run
+from tests.solvers.test_one_slack import PythonMulticlass, small_problem
+from tests.solvers.test_solvers import PythonChain
+from tests.structures.chain.test_chain import CASES, random_chain
 
 MODES = st.sampled_from([PREDICT, MARGIN, SLACK])
 

@@ -31,8 +31,8 @@ from reference import (
     weights_of,
 )
 from solver_tables import all_solvers
-from test_chain import random_chain
-from test_one_slack import small_problem
+from tests.solvers.test_one_slack import small_problem
+from tests.structures.chain.test_chain import random_chain
 
 C = 0.3
 RESCALINGS = pytest.mark.parametrize("rescaling", ["margin", "slack"])

@@ -13,7 +13,7 @@ from maxmargin.cli.app import app
 from maxmargin.errors import CheckpointError, DataError
 from maxmargin.saving.checkpoint import Checkpoint
 from solver_tables import all_solvers
-from test_solvers import EXACT, SUBLINEAR, C, example
+from tests.solvers.test_solvers import EXACT, SUBLINEAR, C, example
 
 SOLVERS = EXACT | SUBLINEAR
 CASES = [

@@ -17,7 +17,7 @@ from maxmargin.kernels.scores import score_shard
 from maxmargin.solvers.kernel_bundle import SparseBundle, TableBundle
 from maxmargin.solvers.sampled_cuts import draw
 from maxmargin.structures.binary.problem import Binary
-from test_kernels import blobs
+from tests.kernels.test_kernels import blobs
 
 
 def fit(X, y, solver, C=1.0, tol=1e-2, **options):

@@ -14,7 +14,7 @@ import maxmargin as mm
 from maxmargin.errors import DataError
 from maxmargin.structures.multiclass.problem import Multiclass
 from reference import enumerate_optimum
-from test_solvers import EXACT, SUBLINEAR, example
+from tests.solvers.test_solvers import EXACT, SUBLINEAR, example
 
 SOLVERS = {k: v for k, v in (EXACT | SUBLINEAR).items() if "," not in k} | {
     "one-slack, line search": mm.OneSlack(qp="line-search")

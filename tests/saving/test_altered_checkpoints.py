@@ -1,12 +1,11 @@
 """A checkpoint with altered arrays is refused, or the run that follows has a true certificate."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from alter_checkpoints import SOLVERS
+from plugins import ROOT, run_python
+from tests.saving.alter_checkpoints import SOLVERS
 
 
 @pytest.mark.parametrize("kind", ["multiclass", "wide chain"])
@@ -14,9 +13,7 @@ from alter_checkpoints import SOLVERS
 def test_no_altered_checkpoint_crashes_or_deceives(solver, kind, tmp_path):
     """In another process: unchecked, many of them are segmentation faults."""
     script = Path(__file__).with_name("alter_checkpoints.py")
-    done = subprocess.run(
-        [sys.executable, script, tmp_path, kind, solver], capture_output=True, text=True
-    )
+    done = run_python(script, tmp_path, kind, solver, paths=(ROOT / "tests",))
     assert done.returncode == 0, done.stdout[-300:] + done.stderr[-2000:]
     lines = [line.split("\t") for line in done.stdout.splitlines()]
     assert len(lines) > 30

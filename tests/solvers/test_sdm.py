@@ -17,7 +17,7 @@ from maxmargin.structures.binary.problem import Binary
 from maxmargin.structures.multiclass.problem import Multiclass
 from maxmargin.training import train, train_shard
 from reference import assert_same_optimum, enumerate_optimum, multiclass_planes, primal
-from test_one_slack import PythonMulticlass, small_problem
+from tests.solvers.test_one_slack import PythonMulticlass, small_problem
 
 
 @pytest.mark.parametrize("rescaling", ["margin", "slack"])

@@ -474,7 +474,7 @@ def test_wrong_files_end_with_code_1_and_no_traceback(folder, command, reason):
 def test_help_and_the_scripts_of_their_own(folder, program):
     assert good(program, "-?").startswith(f"usage: {program} [options] example_file")
     code = f"import sys; from maxmargin.cli.drop_in import {program} as main; main()"
-    source = str(Path(__file__).parents[1] / "src")
+    source = str(Path(__file__).parents[2] / "src")
     outcome = subprocess.run(
         [sys.executable, "-c", code, "-?"],
         env={**os.environ, "PYTHONPATH": source}, capture_output=True, check=False, timeout=60,

@@ -14,8 +14,13 @@ from maxmargin.solvers.loop import Certificate
 from maxmargin.structures.multiclass.problem import Multiclass
 from maxmargin.training import train
 from reference import enumerate_optimum, multiclass_planes, primal
-from test_one_slack import PythonMulticlass
-from test_python_problem import NumbaClasses, class_decode, class_delta, class_loss
+from tests.solvers.test_one_slack import PythonMulticlass
+from tests.structures.own.test_python_problem import (
+    NumbaClasses,
+    class_decode,
+    class_delta,
+    class_loss,
+)
 
 COST = 1.0 - np.eye(3)
 DUAL_METHODS = [mm.SDM(), mm.NSlack(), mm.BCFW(), mm.BCFW(sampling="gap")]

@@ -293,5 +293,5 @@ def test_the_command_fills_the_folder(workshop):
     out, messages = again.communicate()
     assert (out.strip(), messages) == ("binary: compiled", "")
     wrong = workshop.start("-m", "maxmargin", "compile", "binry")
-    assert "structures are binary, multiclass, chain, cfg" in wrong.communicate()[1]
+    assert "there is no structure 'binry'" in wrong.communicate()[1]
     assert wrong.returncode == 1

@@ -22,7 +22,7 @@ from maxmargin.solvers.task import Task
 from maxmargin.structures.multiclass.problem import Multiclass
 from reference import enumerate_optimum
 from solver_tables import all_solvers
-from test_solvers import EXAMPLES, python_example
+from tests.solvers.test_solvers import EXAMPLES, python_example
 
 C, TOL = 0.3, 1e-3
 SOLVERS = all_solvers() | {

@@ -22,9 +22,17 @@ from reference import (
     enumerate_optimum,
     multiclass_planes,
 )
-from test_chain import random_chain
-from test_one_slack import PythonMulticlass, small_problem
-from test_solvers import EXAMPLES, RESCALINGS, check_result, example, fit, optimum, python_example
+from tests.solvers.test_one_slack import PythonMulticlass, small_problem
+from tests.solvers.test_solvers import (
+    EXAMPLES,
+    RESCALINGS,
+    check_result,
+    example,
+    fit,
+    optimum,
+    python_example,
+)
+from tests.structures.chain.test_chain import random_chain
 
 SOLVERS = {
     "greedy": mm.OneSlack(cache=0, m_cuts=3),

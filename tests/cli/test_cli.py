@@ -20,7 +20,7 @@ from maxmargin.cli.app import app
 from maxmargin.datasets import make_multiclass
 from maxmargin.metrics.classes import Evaluation
 
-SRC = str(Path(__file__).parents[1] / "src")
+SRC = str(Path(__file__).parents[2] / "src")
 ENV = {**os.environ, "PYTHONPATH": SRC, "COLUMNS": "100"}
 N_FEATURES = 10
 

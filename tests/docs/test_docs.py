@@ -13,7 +13,7 @@ import pytest
 
 import maxmargin as mm
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 EXAMPLES = ROOT / "examples"
 

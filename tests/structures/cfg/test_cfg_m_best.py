@@ -10,8 +10,8 @@ from cfg_reference import random_treebank
 from maxmargin.data.brackets import as_tree
 from maxmargin.problem import MARGIN, PREDICT, SLACK
 from maxmargin.training import train
-from test_cfg import CASES, SEEDS, SIZES
-from test_m_best import ask as ask_labels
+from tests.outputs.test_m_best import ask as ask_labels
+from tests.structures.cfg.test_cfg import CASES, SEEDS, SIZES
 
 MODES = st.sampled_from([PREDICT, MARGIN, SLACK])
 DIVERSITY = st.sampled_from([0.0, 0.3, 2.0])

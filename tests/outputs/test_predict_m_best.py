@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import maxmargin as mm
 from maxmargin.cli.app import app
 from maxmargin.datasets import load_digits_split
-from test_solvers import PythonChain
+from tests.solvers.test_solvers import PythonChain
 
 WORDS = [["the", "dog", "barks"], ["a", "cat", "sleeps", "well"], ["dogs", "bark"]]
 TAGS = [["D", "N", "V"], ["D", "N", "V", "A"], ["N", "V"]]

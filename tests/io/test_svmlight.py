@@ -22,7 +22,7 @@ from maxmargin.io.sources import line_blocks
 from maxmargin.io.svmlight import MAX_INDEX, _Parser
 from maxmargin.saving.atomic import atomic_file
 
-SRC = str(Path(__file__).parents[1] / "src")
+SRC = str(Path(__file__).parents[2] / "src")
 quick = settings(
     max_examples=120,
     deadline=None,

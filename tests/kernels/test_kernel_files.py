@@ -15,7 +15,7 @@ from maxmargin.cli.app import app
 from maxmargin.report.certificate import certificate
 from maxmargin.report.training import Run, training_page
 from maxmargin.saving.container import read_container, write_container
-from test_kernels import blobs
+from tests.kernels.test_kernels import blobs
 
 run = CliRunner().invoke
 

@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 import maxmargin as mm
 from reference import chain_features, chain_loss, chain_outputs
 from solver_tables import all_solvers
-from test_transitions import allows
+from tests.data.test_transitions import allows
 
 EXACT = {"C": 1.0, "tol": 1e-6, "solver": mm.OneSlack()}
 WORDS = [["the", "dog", "barks"], ["a", "cat"], ["the", "cat", "sees", "a", "dog"], ["dog"]]
