@@ -42,6 +42,18 @@ class State:
     #: Attributes that a checkpoint need not hold, because they follow from the rest.
     scratch: ClassVar[tuple[str, ...]] = ()
 
+    def check_restored(self, task: Task) -> None:
+        """Raise a ValueError if numbers from a checkpoint contradict the examples or each other.
+
+        Every part of a state may have this method. Indices that compiled code uses must be checked.
+        """
+
+    def check_restored_run(self, task: Task, run: Any) -> None:
+        """The same for what the best point and the history of the whole run tell.
+
+        It is called on the state itself, if all examples are in this process.
+        """
+
 
 class Solver:
     """A method of training: what the loop in ``loop.py`` calls."""

@@ -12,7 +12,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..engine.vectors import Plane
+from .checking import check_plane, close, require
 from .qp import solve_simplex_qp
+from .task import Task
 
 #: A plane leaves the bundle after so many QPs in which its dual was zero (paper 000, section 4).
 IDLE_QPS = 50
@@ -79,6 +81,23 @@ class Cuts:
         self.gram = self.gram[np.ix_(kept, kept)]
         self.loss, self.beta, self.idle = self.loss[kept], self.beta[kept], self.idle[kept]
 
+    def check_restored(self, task: Task) -> None:
+        """Check cuts and the dual solution over them, after a checkpoint was read."""
+        m, dim = len(self.planes), task.shard.pack.dim
+        require(m >= 1, "the cut of the truth is missing")
+        for plane in self.planes:
+            require(isinstance(plane, Plane), "a cut is not a plane")
+            check_plane(plane, dim)
+        require(len(self.planes[0].value) == 0, "the cut of the truth is not zero")
+        sizes = self.loss.shape, self.beta.shape, self.idle.shape, self.gram.shape
+        require(sizes == ((m,), (m,), (m,), (m, m)), "the arrays of the cuts differ in size")
+        feasible = (self.beta >= 0).all() and close(self.beta.sum(), 1.0)
+        require(feasible, "beta is not in the simplex")
+        require(self.loss[0] == 0, "the truth has a loss")
+        require(close(self.gram, self.gram.T), "the Gram matrix is not symmetric")
+        value, square = self.N * float(self.beta @ self.loss), self.square()
+        require(close(self.dual, value - 0.5 * square, value), "D does not agree with the cuts")
+
 
 class Bundle(Cuts):
     """Cuts over all examples, as vectors like w."""
@@ -137,6 +156,25 @@ class Bundle(Cuts):
         super()._keep(kept)
         self.number = self.number[kept]
 
+    def check_restored(self, task: Task) -> None:
+        """w and the Gram matrix agree with the cuts."""
+        super().check_restored(task)
+        m, w = len(self.planes), np.zeros_like(self.w)
+        require(self.N == task.N and self.number.shape == (m,), "the cuts belong to another run")
+        for plane, beta in zip(self.planes, self.beta, strict=True):
+            plane.add_to(w, self.N * beta)
+        require(close(w, self.w), "w does not agree with the cuts")
+        along = np.array([plane.dot(w) for plane in self.planes])
+        squares = np.array([plane.norm2() for plane in self.planes])
+        require(close(squares, np.diag(self.gram)), "the Gram matrix does not agree with the cuts")
+        size = np.sqrt(squares.max() * float(w @ w))
+        require(close(along, self.N * (self.gram @ self.beta), size), "the Gram matrix is wrong")
+
+    def check_violations(self, most: float) -> None:
+        """No cut exceeds the model at the QP's solution by more than ``most``."""
+        value = self.loss - self.N * (self.gram @ self.beta)
+        require(float(value.max() - self.beta @ value) <= most, "a cut is above the model")
+
 
 class LineSearch:
     """The variant without a QP (paper 000, remark after theorem 5): one aggregated cut.
@@ -191,3 +229,13 @@ class LineSearch:
         self.w = step * self.w
         self.loss *= step
         self.dual = self.N * self.loss - 0.5 * float(self.w @ self.w)
+
+    def check_restored(self, task: Task) -> None:
+        """D agrees with w; the last cut, if there is one, is a plane."""
+        require(self.N == task.N, "the cut belongs to another run")
+        value, square = self.N * self.loss, float(self.w @ self.w)
+        require(close(self.dual, value - 0.5 * square, value), "D does not agree with w")
+        if self._new is not None:
+            plane, loss = self._new
+            require(isinstance(plane, Plane) and isinstance(loss, float), "a cut is not a plane")
+            check_plane(plane, task.shard.pack.dim)

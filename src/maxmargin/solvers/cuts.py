@@ -13,6 +13,7 @@ import numpy as np
 
 from ..engine.passes import Cache
 from ..engine.vectors import Plane
+from .checking import check_cache, check_labels, require
 from .contradiction import ROUNDING, check_oracle
 from .diverse import DiverseCuts
 from .task import Task
@@ -118,3 +119,13 @@ class CutMaker:
             best = np.argsort(-self.gain[rest], kind="stable")[: self.batch - size]
             chosen = np.concatenate([chosen, rest[best]])
         return chosen
+
+    def check_restored(self, task: Task) -> None:
+        """The order of the examples is a permutation; labels and caches are valid."""
+        n = task.shard.n
+        check_labels(task, self.labels)
+        permuted = (np.sort(self.cycle) == np.arange(n)).all()
+        require(permuted, "the order of the examples is not a permutation")
+        require(1 <= self.batch <= n, "the batch is out of range")
+        if self.cache is not None:
+            check_cache(task, self.cache)

@@ -16,6 +16,8 @@ import numpy as np
 from ..engine.vectors import Plane
 from ..errors import MaxMarginError
 from .bundle import Cuts
+from .checking import check_plane, require
+from .task import Task
 
 if TYPE_CHECKING:
     from ..kernels.scores import ScoreShard
@@ -36,6 +38,15 @@ class Point(NamedTuple):
 
     #: Arrays of a checkpoint that may be larger than those of a fresh run.
     grows = ("along",)
+
+    def check_restored(self, task: Task) -> None:
+        """Check the coefficients after a checkpoint was read."""
+        dim = task.shard.pack.dim
+        if isinstance(self.w, Plane):
+            check_plane(self.w, dim)
+        else:
+            fits = isinstance(self.w, np.ndarray) and self.w.shape == (dim,)
+            require(fits, "a point is not a vector of weights")
 
 
 class KernelCuts(Cuts):
@@ -120,6 +131,15 @@ class TableBundle(KernelCuts):
     def _keep(self, kept: np.ndarray) -> None:
         super()._keep(kept)
         self.tables = [self.tables[t] for t in kept]
+
+    def check_restored(self, task: Task) -> None:
+        """Check the scores of all rows for each cut except that of the true outputs."""
+        super().check_restored(task)
+        require(len(self.tables) == len(self.planes), "the tables do not agree with the cuts")
+        for table in self.tables[1:]:
+            fits = isinstance(table, np.ndarray) and table.shape == self.w.shape
+            valid = fits and table.dtype.kind == "f" and np.isfinite(table).all()
+            require(valid, "a table of scores is invalid")
 
     def _make_room(self) -> None:
         """An error before the tables take more memory than they may."""
@@ -206,3 +226,11 @@ class SparseBundle(KernelCuts):
             self.users[self.shard.rows_in(self.planes[t])] -= 1
         self.used = self.used[self.users[self.used] > 0]
         super()._keep(kept)
+
+    def check_restored(self, task: Task) -> None:
+        """Check the rows that cuts use."""
+        super().check_restored(task)
+        check_plane(self.point, task.shard.pack.dim)
+        used = self.used
+        inside = len(used) == 0 or (used.min() >= 0 and used.max() < len(self.users))
+        require(inside, "rows out of range")

@@ -15,6 +15,7 @@ import numpy as np
 from ..engine.arrays import PassOptions
 from ..errors import DataError
 from . import working_sets as sets
+from .checking import require
 from .dual import DualSolver
 from .task import Task
 from .warm import WarmStart, rescale_duals, take_over
@@ -43,6 +44,12 @@ class NSlackState(WorkingSets):
     resting: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))
     used: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.int32))
     qps: int = 0
+
+    def check_restored(self, task: Task) -> None:
+        """Check also when each output was last used."""
+        super().check_restored(task)
+        wide = self.used.shape[1] <= self.duals.loss.shape[1]
+        require(len(self.used) == task.shard.n and wide, "outputs of another number of slots")
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from ..errors import DataError
 from ..objective import primal
 from .base import Solver, State
 from .bundle import Bundle, LineSearch
+from .checking import ROUNDING, close, require
 from .cuts import CutMaker
 from .diverse import COMBINE, DiverseCuts, Options
 from .task import Task
@@ -39,6 +41,25 @@ class OneSlackState(State):
     best: np.ndarray
     best_primal: float = np.inf
     violation: float = np.inf
+
+    def check_restored(self, task: Task) -> None:
+        """The next query point lies between the best weights and the solution of the QP."""
+        way, done = self.model.w - self.best, self.query - self.best
+        length = float(way @ way)
+        part = float(way @ done) / length if length > 0 else 0.0
+        size = np.abs([self.model.w, self.best]).max(initial=0)
+        on_way = -ROUNDING <= part <= 1 + ROUNDING and close(done, part * way, size)
+        require(on_way, "the next query point is not between the best point and the QP's solution")
+
+    def check_restored_run(self, task: Task, run: Any) -> None:
+        """The best point is that of the run, and the cuts are below the model."""
+        if run.best.w is None:
+            return
+        require(close(self.best, run.best.w), "it has two best points")
+        if isinstance(self.model, Bundle) and run.history:
+            # The first iteration leaves no larger violation than its primal value.
+            first = max(record.primal for record in run.history if np.isfinite(record.primal))
+            self.model.check_violations(first / task.N + task.tol)
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ import numpy as np
 from ..errors import DataError
 from ..result import Status
 from .base import Solver, State
+from .checking import check_labels
 from .kernel_bundle import Point, SparseBundle, TableBundle
 from .task import Task
 
@@ -60,6 +61,10 @@ class SampledState(State):
     def status(self) -> Status:  # type: ignore[override]
         """How training ended, if it has finished."""
         return Status.CONVERGED if self.certified else Status.UNCERTIFIED
+
+    def check_restored(self, task: Task) -> None:
+        """Check the labels; the working set and the points check themselves."""
+        check_labels(task, self.labels)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from ..engine.linalg import blend
 from ..errors import DataError
 from ..objective import dual, primal
 from .base import Solver, State
+from .checking import close, require
 from .task import Task
 
 
@@ -61,6 +62,12 @@ class SubgradientState(State):
     dual: float = 0.0  # at this w: what is restored must agree with it
     passes: int = 0
     next_look: int = 1
+
+    def check_restored(self, task: Task) -> None:
+        """D agrees with the last w."""
+        value = self.loss / max(self.t, 1)
+        found = dual(self.w, value, task.C)
+        require(close(found, self.dual, task.C * value), "D does not agree with w")
 
 
 @dataclass(frozen=True)

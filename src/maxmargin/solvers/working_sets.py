@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from ..engine.arrays import (
 from ..errors import ProblemError
 from ..objective import dual, primal
 from .base import State
+from .checking import check_duals, check_labels, close, require
 from .contradiction import check_oracle
 from .task import Task
 
@@ -92,6 +93,19 @@ class WorkingSets(State):
     settled: bool = True
     complete: bool = True
     seen: Seen = field(default_factory=Seen)
+
+    def check_restored(self, task: Task) -> None:
+        """Check labels, counters and dual variables after a checkpoint was read."""
+        check_labels(task, self.labels)
+        clock = self.visits.clock
+        require((clock >= 0).all() and clock[2] <= 16, "the clock of the average is wrong")
+        check_duals(task, self.duals)
+
+    def check_restored_run(self, task: Task, run: Any) -> None:
+        """w agrees with the dual variables, all of which are in this process."""
+        w = np.zeros_like(self.w)
+        task.shard.sum_duals(task.C, task.mode, self.duals, w)
+        require(close(w, self.w), "w does not agree with the dual variables")
 
 
 def begin(task: Task, power: float | None = None) -> WorkingSets:
