@@ -14,7 +14,7 @@ from maxmargin.backends.base import split
 from maxmargin.backends.cocoa import CoCoA, move
 from maxmargin.backends.crew import PATIENCE
 from maxmargin.backends.local import InProcess, LocalPool
-from maxmargin.backends.vectors import Vector, changed, total
+from maxmargin.engine.vectors import Vector, changed, total
 from maxmargin.errors import DataError, MaxMarginError
 from maxmargin.problem import MARGIN
 from maxmargin.solvers import DualSolver

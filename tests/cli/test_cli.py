@@ -13,21 +13,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.datasets import dump_svmlight_file
-from typer.testing import CliRunner
 
 import maxmargin as mm
-from maxmargin.cli.app import app
+from command_line import error_of, run
 from maxmargin.datasets import make_multiclass
 from maxmargin.metrics.classes import Evaluation
 
 SRC = str(Path(__file__).parents[2] / "src")
 ENV = {**os.environ, "PYTHONPATH": SRC, "COLUMNS": "100"}
 N_FEATURES = 10
-
-
-@pytest.fixture(autouse=True)
-def wide_terminal(monkeypatch):
-    monkeypatch.setenv("COLUMNS", "100")
 
 
 @pytest.fixture(scope="module")
@@ -42,23 +36,10 @@ def folder(tmp_path_factory):
     return folder
 
 
-def run(*arguments, **options):
-    return CliRunner().invoke(app, [str(argument) for argument in arguments], **options)
-
-
 def program(*arguments, **options):
     command = [sys.executable, "-m", "maxmargin", *map(str, arguments)]
     options = {"env": ENV, "capture_output": True, "timeout": 120, **options}
     return subprocess.run(command, check=False, **options)
-
-
-def error_of(outcome, code=1):
-    """The one line of an error."""
-    assert outcome.exit_code == code, outcome.output
-    assert outcome.exception is None or isinstance(outcome.exception, SystemExit)
-    lines = outcome.stderr.splitlines()
-    assert len(lines) == 1 and lines[0].startswith("error: "), outcome.stderr
-    return lines[0]
 
 
 # Round trips

@@ -7,10 +7,9 @@ import json
 import xml.etree.ElementTree as ET
 
 import pytest
-from typer.testing import CliRunner
 
 import maxmargin as mm
-from maxmargin.cli.app import app
+from command_line import error_of, passed, run
 
 TREES = [
     "( (S (NP-SBJ (DT the) (NN dog)) (VP (VBZ sees) (NP (DT a) (NN cat)))))",
@@ -19,29 +18,6 @@ TREES = [
     "   (VP (VBZ sleeps))))",
     "( (S (NP-SBJ (DT the) (NN mat)) (VP (VBZ sees) (NP (DT the) (NN dog)) (-LRB- -LRB-))))",
 ]
-
-
-@pytest.fixture(autouse=True)
-def wide_terminal(monkeypatch):
-    monkeypatch.setenv("COLUMNS", "100")
-
-
-def run(*arguments, **options):
-    return CliRunner().invoke(app, [str(argument) for argument in arguments], **options)
-
-
-def passed(*arguments, **options):
-    outcome = run(*arguments, **options)
-    assert outcome.exit_code == 0, (outcome.output, outcome.exception)
-    return outcome
-
-
-def error_of(outcome, code=1):
-    assert outcome.exit_code == code, outcome.output
-    assert outcome.exception is None or isinstance(outcome.exception, SystemExit)
-    lines = outcome.stderr.splitlines()
-    assert len(lines) == 1 and lines[0].startswith("error: "), outcome.stderr
-    return lines[0]
 
 
 @pytest.fixture(scope="module")

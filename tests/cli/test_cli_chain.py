@@ -7,10 +7,9 @@ import json
 import os
 
 import pytest
-from typer.testing import CliRunner
 
 import maxmargin as mm
-from maxmargin.cli.app import app
+from command_line import error_of, passed, run
 
 WORDS = {"the": "DT", "a": "DT", "dog": "NN", "cat": "NN", "old": "JJ", "runs": "VB", "sees": "VB"}
 TAGS = {"DT": "B-NP", "JJ": "I-NP", "NN": "I-NP", "VB": "O"}
@@ -18,29 +17,6 @@ SENTENCES = [
     "the dog runs", "a cat sees the dog", "the old cat runs", "a dog sees a old dog",
     "the old dog sees a cat", "a old cat runs",
 ]  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def wide_terminal(monkeypatch):
-    monkeypatch.setenv("COLUMNS", "100")
-
-
-def run(*arguments, **options):
-    return CliRunner().invoke(app, [str(argument) for argument in arguments], **options)
-
-
-def passed(*arguments, **options):
-    outcome = run(*arguments, **options)
-    assert outcome.exit_code == 0, (outcome.output, outcome.exception)
-    return outcome
-
-
-def error_of(outcome, code=1):
-    assert outcome.exit_code == code, outcome.output
-    assert outcome.exception is None or isinstance(outcome.exception, SystemExit)
-    lines = outcome.stderr.splitlines()
-    assert len(lines) == 1 and lines[0].startswith("error: "), outcome.stderr
-    return lines[0]
 
 
 def rows(sentences=SENTENCES, labels=True):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 import maxmargin as mm
-from maxmargin.engine.vectors import Plane
+from maxmargin.engine.vectors import Vector
 from maxmargin.kernels import KernelRows, make_kernel
 from maxmargin.kernels.scores import score_shard
 from maxmargin.solvers.kernel_bundle import SparseBundle, TableBundle
@@ -180,11 +180,11 @@ def test_the_gram_matrix_of_the_bundle_is_that_of_its_cuts(tables):
 
 
 def sparse(v):
-    return Plane(np.flatnonzero(v), v[np.flatnonzero(v)])
+    return Vector(np.flatnonzero(v), v[np.flatnonzero(v)])
 
 
 def dense(w):
-    return w.dense(50) if isinstance(w, Plane) else w
+    return w.dense(50) if isinstance(w, Vector) else w
 
 
 def test_scores_of_some_rows_are_those_of_all():

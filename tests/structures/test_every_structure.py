@@ -4,15 +4,15 @@ A new structure, or a new solver, gets these tests without a line here.
 """
 
 import copy
+import json
 import warnings
 from functools import cache
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import maxmargin as mm
-from maxmargin.cli.app import app
+from command_line import passed
 from maxmargin.engine.bind import bind, interpret
 from maxmargin.engine.shard import Shard
 from maxmargin.problem import MARGIN, MODES, PREDICT
@@ -245,27 +245,22 @@ def test_altered_model_files_are_refused_or_work(name, tmp_path):
     assert refused > len(cases) / 3
 
 
-def run(*arguments):
-    outcome = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    assert outcome.exit_code == 0, (arguments, outcome.output, outcome.exception)
-    return outcome.stdout
-
-
 @pytest.mark.parametrize("name", FILED)
 def test_the_command_line(name, tmp_path):
     structure, tiny = STRUCTURES[name.partition("-")[0]], TINY[name]
     data, model = tmp_path / "data.txt", tmp_path / "model.mm"
     data.write_text(tiny.text)
-    trained = run("train", structure.name, data, "-o", model, *tiny.command)
+    trained = passed("train", structure.name, data, "-o", model, *tiny.command).stdout
     assert structure.estimator_name in trained and "Converged" in trained
-    printed = run("predict", model, data)
+    printed = passed("predict", model, data).stdout
     assert printed.strip()
-    run("predict", model, data, "-o", tmp_path / "out.txt")
+    passed("predict", model, data, "-o", tmp_path / "out.txt")
     assert (tmp_path / "out.txt").read_text() == printed
-    assert run("predict", model, data, "--m-best", "2").strip()
-    assert run("evaluate", model, data).strip() and run("evaluate", model, data, "--json").strip()
-    assert structure.estimator_name in run("info", model)
-    assert run("explain", model).strip()
+    assert passed("predict", model, data, "--m-best", "2").stdout.strip()
+    assert passed("evaluate", model, data).stdout.strip()
+    assert json.loads(passed("evaluate", model, data, "--json").stdout)
+    assert structure.estimator_name in passed("info", model).stdout
+    assert passed("explain", model).stdout.strip()
     estimator = mm.load(model)
     examples = structure.files.read_labelled(str(data), estimator)
     assert len(estimator.predict(examples.X)) == len(examples.Y)

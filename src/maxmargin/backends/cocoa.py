@@ -21,13 +21,13 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.vectors import Vector, total
 from ..objective import dual, primal
 from ..solvers import working_sets as sets
 from ..solvers.base import Solver, State
 from ..solvers.task import Task
 from .crew import Crew, WorkersLost
 from .draws import random_states
-from .vectors import Vector, total
 from .worker import Round
 
 #: An empty array of places.

@@ -12,12 +12,10 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ..engine.vectors import warm_up_planes
-from ..engine.warm_up import warm_up_vectors
+from ..engine.vectors import Vector, changed, warm_up_exchange, warm_up_vectors
 from ..errors import DataError, MaxMarginError
 from ..problem import CompiledProblem
 from ..result import WorkerReport
-from .vectors import Vector, changed
 from .worker import Facts, Reply, Source
 
 #: A worker that is lost this many times in a row without an answer is not replaced again.
@@ -153,9 +151,9 @@ class Crew:
     def warm_up(self, mode: int, names: tuple[str, ...]) -> float:
         """Compile these passes in every worker; returns the time it took, in seconds."""
         start = time.perf_counter()
-        warm_up_vectors()
+        warm_up_exchange()
         if "collect" in names:
-            warm_up_planes()
+            warm_up_vectors()
         self.call("warm_up", mode, names)
         self.busy[:] = 0.0
         return time.perf_counter() - start

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.vectors import Plane
+from ..engine.vectors import Vector, total
 from ..errors import DataError
 from ..solvers.cuts import Cut
 from ..solvers.dual import DualSolver
@@ -21,7 +21,6 @@ from ..solvers.subgradient import Subgradient
 from ..solvers.task import Task
 from .cocoa import CoCoA, crew_of
 from .draws import random_states
-from .vectors import Vector, total
 
 #: Maximum number of steps per pass of subgradient descent, because each step sends w.
 STEPS = 50
@@ -84,7 +83,7 @@ class SharedCuts:
             cut.plane.add_to(self.sum, part)
             loss += part * cut.loss
             hinge += part * cut.hinge
-        return Cut(Plane.take(self.sum), loss, hinge, all(cut.complete for cut in cuts))
+        return Cut(Vector.take(self.sum), loss, hinge, all(cut.complete for cut in cuts))
 
 
 @dataclass(frozen=True)

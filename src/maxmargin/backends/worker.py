@@ -15,13 +15,12 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from ..engine.shard import Shard
-from ..engine.warm_up import warm_up_vectors
+from ..engine.vectors import Vector, changed, warm_up_exchange
 from ..problem import PREDICT, CompiledProblem, Pack
 from ..solvers import working_sets as sets
 from ..solvers.bundle import LineSearch
 from ..solvers.cuts import Cut
 from ..solvers.task import Task
-from .vectors import Vector, changed
 
 #: Parts of the state of a dual method that can be computed from the others.
 REMADE = ("block", "labels", "w", "average")
@@ -108,7 +107,7 @@ class Worker:
 
     def warm_up(self, mode: int, names: tuple[str, ...]) -> float:
         """Compile these passes; returns the time it took, in seconds."""
-        warm_up_vectors()
+        warm_up_exchange()
         return self.shard.warm_up(mode, names)
 
     def begin(self, solver: Any, C: float, mode: int, tol: float, random: Any) -> None:
@@ -257,6 +256,6 @@ class Worker:
 
     def _dense(self, v: Vector) -> np.ndarray:
         """A writable copy: arrays shared between processes are read-only, a different type."""
-        w = np.zeros(v.dim)
+        w = np.zeros(self.shard.pack.dim)
         v.add_to(w)
         return w

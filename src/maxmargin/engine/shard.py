@@ -22,7 +22,7 @@ from .fingerprint import fingerprint
 from .passes import Cache
 from .shard_arrays import ShardArrays
 from .threads import Chunks, Threads, fixed_pieces, n_threads, split_by_effort
-from .vectors import Plane
+from .vectors import Vector
 from .warm_up import warm_up
 
 #: Planes are summed in up to so many parts, each as long as w: where w is short against them.
@@ -159,14 +159,14 @@ class Shard(ShardArrays):
 
     def cut(
         self, w: np.ndarray, mode: int, labels: np.ndarray, scale: float
-    ) -> tuple[Plane, float, np.ndarray]:
+    ) -> tuple[Vector, float, np.ndarray]:
         """As ``collect`` of all examples, but g as a plane, times ``scale``."""
         # Until it is empty again nobody else may have it: an interruption leaves it half full.
         g, self._sum = self._sum, None
         if g is None:
             g = np.zeros(self.pack.dim)
         loss, value = self._collect(w, mode, labels, self.everyone, g)
-        plane = Plane.take(g, scale)
+        plane = Vector.take(g, scale)
         self._sum = g
         return plane, loss, value
 

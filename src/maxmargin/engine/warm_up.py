@@ -10,10 +10,10 @@ import numpy as np
 from .arrays import PassOptions
 from .bind import Loops
 from .keep import piece
-from .linalg import differences, go_towards, sparse_set
+from .linalg import go_towards
 from .shard_arrays import ShardArrays
 from .smo import ascend_block
-from .vectors import warm_up_planes
+from .vectors import warm_up_vectors
 
 
 def warm_up(loops: Loops, arrays: ShardArrays, mode: int, names: tuple[str, ...]) -> float:
@@ -26,17 +26,8 @@ def warm_up(loops: Loops, arrays: ShardArrays, mode: int, names: tuple[str, ...]
             _warm_up_block(arrays, _rule(name))
     if "collect" in names:
         go_towards(np.zeros(1), np.zeros(1), 0.0, np.zeros(1))
-        warm_up_planes()
+        warm_up_vectors()
     return time.perf_counter() - start
-
-
-def warm_up_vectors() -> None:
-    """Compile (or load) what processes do to send each other vectors."""
-    where, value = np.zeros(2, np.int32), np.zeros(2)
-    differences(np.zeros(1), np.zeros(1), where, value)
-    for writeable in (True, False):  # what comes from another process is not
-        where.flags.writeable = value.flags.writeable = writeable
-        sparse_set(where, value, np.zeros(1))
 
 
 def _nothing_to_do(name: str, arrays: ShardArrays, mode: int) -> tuple[Any, ...]:

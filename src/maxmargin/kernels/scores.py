@@ -15,7 +15,7 @@ import numpy as np
 from ..data.sequences import Sequences
 from ..engine.fingerprint import fingerprint
 from ..engine.shard import Shard
-from ..engine.vectors import Plane
+from ..engine.vectors import Vector
 from ..problem import CompiledProblem, Pack
 from .columns import Columns
 from .rows import KernelRows
@@ -109,13 +109,13 @@ class ScoreShard(Shard):
             self.table(out)[:] = self.rows.product(self.rows.take(support), coef, self.n_jobs)
         return out
 
-    def rows_in(self, plane: Plane) -> np.ndarray:
+    def rows_in(self, plane: Vector) -> np.ndarray:
         """The rows whose coefficients in a sparse vector are not all zero."""
         where = plane.where
         assert where is not None
         return np.unique(where[where < self.emissions] // self.n_labels)
 
-    def scores_at(self, w: Plane, at: np.ndarray, out: np.ndarray) -> Plane:
+    def scores_at(self, w: Vector, at: np.ndarray, out: np.ndarray) -> Vector:
         """Write the scores of the rows ``at`` into ``out``, which must be zero; returns them.
 
         The time depends on the rows of w and on ``at``, not on the total number of rows.
@@ -128,7 +128,7 @@ class ScoreShard(Shard):
         coef = np.zeros((len(support), K))
         coef[place, coefficients % K] = value[~rest]
         found = self.rows.take(at).product(self.rows.take(support), coef, self.n_jobs)
-        scored = Plane(
+        scored = Vector(
             np.concatenate([(at[:, None] * K + np.arange(K)).ravel(), where[rest]]),
             np.concatenate([found.ravel(), value[rest]]),
         )
@@ -137,7 +137,7 @@ class ScoreShard(Shard):
 
     def sparse_cut(
         self, scored: np.ndarray, mode: int, labels: np.ndarray, order: np.ndarray, scale: float
-    ) -> tuple[Plane, float, np.ndarray]:
+    ) -> tuple[Vector, float, np.ndarray]:
         """Like ``collect`` on the examples of ``order``, times ``scale``, with a sparse g.
 
         The work arrays are reused. Touching a few entries of a new array takes as long as filling
@@ -153,7 +153,7 @@ class ScoreShard(Shard):
         g[where] = 0.0
         self._room = g, value
         used = found != 0
-        return Plane(where[used], scale * found[used]), scale * loss, value[order]
+        return Vector(where[used], scale * found[used]), scale * loss, value[order]
 
     def fingerprint(self) -> str:
         """A hash of the examples and of the kernel."""

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..data.checked import check_like
 from ..engine.shard import Shard
-from ..engine.vectors import Plane
+from ..engine.vectors import Vector
 from ..errors import CheckpointError
 from ..objective import primal
 from ..solvers.checking import check_plane, close, require
@@ -101,7 +101,7 @@ def check_certificate(task: Task, run: Any) -> None:
     if best.w is None:
         require(np.isinf(best.primal), "there is a primal value without a point")
         return
-    if isinstance(best.w, Plane):
+    if isinstance(best.w, Vector):
         check_plane(best.w, shard.pack.dim)
     else:
         require(
@@ -112,7 +112,7 @@ def check_certificate(task: Task, run: Any) -> None:
             "the best point is not a vector of weights",
         )
     if (
-        best.newest or isinstance(best.w, Plane) or not isinstance(shard, Shard)
+        best.newest or isinstance(best.w, Vector) or not isinstance(shard, Shard)
     ):  # the value is an estimate, or the examples are in other processes
         return
     require(best.dual <= best.primal or close(best.dual, best.primal), "dual exceeds primal")

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..data.checked import check_like
-from ..engine.vectors import Plane
+from ..engine.vectors import Vector
 from ..errors import CheckpointError, ModelFileError
 from .label_json import labels_from_json, labels_to_json
 
@@ -101,7 +101,7 @@ class Reader:
         self.arrays = arrays
         self.outputs = [labels_from_json(y) for y in outputs]
         self.truth = truth
-        self.kinds: dict[str, Callable[..., Any]] = {"Plane": Plane}
+        self.kinds: dict[str, Callable[..., Any]] = {"Vector": Vector}
 
     def fill(self, fresh: Any, description: Any) -> Any:
         """The described value; objects inside the new value ``fresh`` are filled in place."""
@@ -145,10 +145,10 @@ class Reader:
         raise ValueError(f"{name} is {description!r}")
 
     def _tuple(self, fresh: Any, kind: Any, fields: dict[str, Any]) -> Any:
-        """A NamedTuple; a Plane may be dense or sparse, whatever the new one is."""
+        """A NamedTuple; a Vector may be dense or sparse, whatever the new one is."""
         if fresh is not None and type(fresh) is not kind:
             raise TypeError(f"{kind.__name__} in place of {type(fresh).__name__}")
-        known = fresh if type(fresh) is kind and kind is not Plane else None
+        known = fresh if type(fresh) is kind and kind is not Vector else None
         return kind(
             **{
                 key: self._fill(

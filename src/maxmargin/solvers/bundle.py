@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..engine.vectors import Plane
+from ..engine.vectors import Vector
 from .checking import check_plane, close, require
 from .qp import solve_simplex_qp
 from .task import Task
@@ -32,7 +32,7 @@ class Cuts:
 
     def __init__(self, dim: int, N: float):
         self.N = N
-        self.planes = [Plane.nothing()]
+        self.planes = [Vector.zero()]
         self.loss = np.zeros(1)
         self.gram = np.zeros((1, 1))
         self.beta = np.ones(1)
@@ -47,7 +47,7 @@ class Cuts:
         """|w|^2 of the solution."""
         return self.N**2 * float(self.beta @ self.gram @ self.beta)
 
-    def _append(self, plane: Plane, loss: float, row: np.ndarray) -> None:
+    def _append(self, plane: Vector, loss: float, row: np.ndarray) -> None:
         """One cut more; ``row`` are its inner products with all cuts, with itself the last."""
         m = len(self.planes)
         gram = np.empty((m + 1, m + 1))
@@ -86,7 +86,7 @@ class Cuts:
         m, dim = len(self.planes), task.shard.pack.dim
         require(m >= 1, "the cut of the truth is missing")
         for plane in self.planes:
-            require(isinstance(plane, Plane), "a cut is not a plane")
+            require(isinstance(plane, Vector), "a cut is not a plane")
             check_plane(plane, dim)
         require(len(self.planes[0].value) == 0, "the cut of the truth is not zero")
         sizes = self.loss.shape, self.beta.shape, self.idle.shape, self.gram.shape
@@ -110,7 +110,7 @@ class Bundle(Cuts):
         self.number = np.zeros(1, np.int64)  # cuts are numbered in the order in which they came
         self._spread = np.zeros(dim)
 
-    def violation(self, plane: Plane, loss: float) -> float:
+    def violation(self, plane: Vector, loss: float) -> float:
         """By how much the cut exceeds the model at the model's own solution w."""
         return loss - plane.dot(self.w) - self.slack()
 
@@ -118,7 +118,7 @@ class Bundle(Cuts):
         """xi: the value of the model at w."""
         return float((self.loss - self.N * (self.gram @ self.beta)).max())
 
-    def add(self, plane: Plane, loss: float) -> None:
+    def add(self, plane: Vector, loss: float) -> None:
         """Put a cut into the working set; the Gram matrix grows by one row."""
         plane.add_to(self._spread, 1.0)
         row = np.array([other.dot(self._spread) for other in self.planes] + [plane.norm2()])
@@ -146,7 +146,7 @@ class Bundle(Cuts):
         """The same cuts for another N = C n, and for an n of which the old one is this part."""
         self.N = N
         if part != 1:
-            self.planes = [Plane(plane.where, part * plane.value) for plane in self.planes]
+            self.planes = [Vector(plane.where, part * plane.value) for plane in self.planes]
             self.gram = part**2 * self.gram
             self.loss = part * self.loss
         self.idle[:] = 0
@@ -187,12 +187,12 @@ class LineSearch:
         self.w = np.zeros(dim)
         self.loss = 0.0
         self.dual = 0.0
-        self._new: tuple[Plane, float] | None = None
+        self._new: tuple[Vector, float] | None = None
 
     def __len__(self) -> int:
         return 1
 
-    def violation(self, plane: Plane, loss: float) -> float:
+    def violation(self, plane: Vector, loss: float) -> float:
         """By how much the cut exceeds the aggregated one at w."""
         return loss - plane.dot(self.w) - self.slack()
 
@@ -200,7 +200,7 @@ class LineSearch:
         """The value of the aggregated cut at w."""
         return self.loss - float(self.w @ self.w) / self.N
 
-    def add(self, plane: Plane, loss: float) -> None:
+    def add(self, plane: Vector, loss: float) -> None:
         """The cut towards which the next ``solve`` moves."""
         self._new = (plane, loss)
 
@@ -237,5 +237,5 @@ class LineSearch:
         require(close(self.dual, value - 0.5 * square, value), "D does not agree with w")
         if self._new is not None:
             plane, loss = self._new
-            require(isinstance(plane, Plane) and isinstance(loss, float), "a cut is not a plane")
+            require(isinstance(plane, Vector) and isinstance(loss, float), "a cut is not a plane")
             check_plane(plane, task.shard.pack.dim)

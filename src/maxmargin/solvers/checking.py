@@ -12,7 +12,7 @@ import numpy as np
 
 from ..engine.arrays import Duals
 from ..engine.passes import Cache
-from ..engine.vectors import Plane
+from ..engine.vectors import Vector
 from ..problem import Pack
 from .task import Task
 
@@ -33,7 +33,7 @@ def close(a: Any, b: Any, scale: Any = 0.0) -> bool:
     return bool((np.abs(a - b) <= ROUNDING * (size + 1e-12)).all())
 
 
-def check_plane(plane: Plane, dim: int) -> None:
+def check_plane(plane: Vector, dim: int) -> None:
     """Check a vector of length dim, dense or sparse."""
     where, value = plane
     require(isinstance(value, np.ndarray) and value.dtype == np.float64, "a plane has no values")

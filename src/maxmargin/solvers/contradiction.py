@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.shard import Shard
-from ..engine.vectors import Plane
+from ..engine.vectors import Vector
 from ..errors import DataError, ProblemError
 from ..problem import SLACK
 from .task import Task
@@ -41,7 +41,7 @@ def check_finite(w: Any, primal: float, dual: float, every: bool = False) -> Non
     Without a point P is infinite, and without a bound D is minus infinity. ``every`` looks at all
     entries of w.
     """
-    values = w.value if isinstance(w, Plane) else w
+    values = w.value if isinstance(w, Vector) else w
     right = not (np.isnan(dual) or dual == np.inf)
     right &= w is None or bool(np.isfinite(primal))
     if right and (not every or np.isfinite(values).all()):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..engine.passes import Cache
-from ..engine.vectors import Plane
+from ..engine.vectors import Vector
 from .checking import check_cache, check_labels, require
 from .contradiction import ROUNDING, check_oracle
 from .diverse import DiverseCuts
@@ -26,7 +26,7 @@ class Cut(NamedTuple):
     ``sum_i weight_i H_i(w) / n``.
     """
 
-    plane: Plane
+    plane: Vector
     loss: float
     hinge: float
     complete: bool

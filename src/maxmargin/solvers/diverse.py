@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..engine.several_outputs import SeveralOutputs
-from ..engine.vectors import Plane
+from ..engine.vectors import Vector
 from .bundle import Bundle
 from .combine import STRATEGIES, Outputs
 from .task import Task
@@ -72,7 +72,7 @@ class DiverseCuts:
         self.several.ask(w, self.task.mode, self.diversity, order)
         self.several.take(0, labels, order)
 
-    def add_planes(self, w: np.ndarray, first: Plane, violation: float, tol: float) -> None:
+    def add_planes(self, w: np.ndarray, first: Vector, violation: float, tol: float) -> None:
         """Add planes to the model, after the most violated one at w, which is ``first``.
 
         ``violation`` is that of the first plane; QPs on the way are solved to ``tol``.
@@ -112,7 +112,7 @@ class DiverseCuts:
         self.new.append(int(self.model.number[-1]))
         return True
 
-    def _outputs(self, first: Plane) -> Outputs:
+    def _outputs(self, first: Vector) -> Outputs:
         """What the strategies look at; equation 6 for the weight of the new planes.
 
         The median is that of planes with a weight: our QP's zeros are exact, and most weights are

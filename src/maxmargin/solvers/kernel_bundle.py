@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..engine.vectors import Plane
+from ..engine.vectors import Vector
 from ..errors import MaxMarginError
 from .bundle import Cuts
 from .checking import check_plane, require
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class Point(NamedTuple):
     """A point between the cuts.
 
-    ``w`` are its coefficients, an array or (constant time) a Plane, ``square`` is |w|^2, ``along``
+    ``w`` are its coefficients, an array or (constant time) a Vector, ``square`` is |w|^2, ``along``
     its inner products with the cuts of the working set, and ``scored`` its scores, where these are
     kept.
     """
@@ -42,7 +42,7 @@ class Point(NamedTuple):
     def check_restored(self, task: Task) -> None:
         """Check the coefficients after a checkpoint was read."""
         dim = task.shard.pack.dim
-        if isinstance(self.w, Plane):
+        if isinstance(self.w, Vector):
             check_plane(self.w, dim)
         else:
             fits = isinstance(self.w, np.ndarray) and self.w.shape == (dim,)
@@ -107,7 +107,7 @@ class TableBundle(KernelCuts):
         self.tables.append(scored.astype(self.shard.rows.dtype))
         row = np.array([plane.dot(scored) for plane in self.planes] + [float(g @ scored)])
         index = np.flatnonzero(g)
-        self._append(Plane(index, g[index]), loss, row)
+        self._append(Vector(index, g[index]), loss, row)
 
     def solve(self, tol: float) -> None:
         """Solve the QP (OP2) to ``tol``, from the last solution."""
@@ -169,7 +169,7 @@ class SparseBundle(KernelCuts):
 
     def __init__(self, shard: ScoreShard, N: float, idle: int):
         super().__init__(shard, N, idle, 0)
-        self.point = Plane.nothing()  # w of the solution
+        self.point = Vector.zero()  # w of the solution
         self.users = np.zeros(len(shard.rows), np.int32)  # cuts in which a row has a coefficient
         self.used = np.empty(0, np.int64)  # the rows that have users
         self._spread = np.zeros(shard.pack.dim)  # zero between any two calls
@@ -178,7 +178,7 @@ class SparseBundle(KernelCuts):
         """w = 0."""
         return Point(self.point, np.empty(0), 0.0, np.zeros(1))
 
-    def add(self, g: Plane, loss: float) -> None:
+    def add(self, g: Vector, loss: float) -> None:
         """Put a cut into the working set; the Gram matrix grows by one row."""
         rows = self.shard.rows_in(g)
         self.used = np.concatenate([self.used, rows[self.users[rows] == 0]])
@@ -188,7 +188,7 @@ class SparseBundle(KernelCuts):
         self._append(g, loss, row)
 
     @contextmanager
-    def scored(self, w: Plane, at: np.ndarray) -> Iterator[np.ndarray]:
+    def scored(self, w: Vector, at: np.ndarray) -> Iterator[np.ndarray]:
         """For a while, a vector with the scores of the rows ``at``; elsewhere it is zero."""
         written = self.shard.scores_at(w, at, self._spread)
         try:
@@ -210,7 +210,7 @@ class SparseBundle(KernelCuts):
             w = self._sum([(centre.w, 1 - step), (w, step)])
         return Point(w, centre.scored, square, along)
 
-    def _sum(self, parts: list[tuple[Plane, float]]) -> Plane:
+    def _sum(self, parts: list[tuple[Vector, float]]) -> Vector:
         """The sum of planes with these weights."""
         parts = [(plane, weight) for plane, weight in parts if weight != 0]
         wheres: list[Any] = [plane.where for plane, _ in parts]
@@ -219,7 +219,7 @@ class SparseBundle(KernelCuts):
         where = np.unique(np.concatenate([np.empty(0, np.int64), *wheres]))
         value = self._spread[where]
         self._spread[where] = 0.0
-        return Plane(where, value)
+        return Vector(where, value)
 
     def _keep(self, kept: np.ndarray) -> None:
         for t in set(range(len(self.planes))) - set(kept.tolist()):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.vectors import Plane
+from ..engine.vectors import Vector
 from ..objective import gap_target
 from ..result import Callback, Record, Result, Status, Stop
 from .base import Solver
@@ -25,17 +25,17 @@ class Certificate:
 
     def __init__(self, newest: bool = False) -> None:
         self.newest = newest
-        self.w: Any = None  # an array, or a Plane
+        self.w: Any = None  # an array, or a Vector
         self.primal = np.inf
         self.dual = -np.inf
         self.idle = 0
 
-    def update(self, w: np.ndarray | Plane | None, primal: float, dual: float) -> None:
+    def update(self, w: np.ndarray | Vector | None, primal: float, dual: float) -> None:
         """Keep what is better; count the iterations in which nothing was."""
         check_finite(w, primal, dual)
         self.idle += 1
         if w is not None and (primal < self.primal or self.newest):
-            if isinstance(w, Plane):
+            if isinstance(w, Vector):
                 self.w = w
             else:
                 self.w = np.empty_like(w) if self.w is None else self.w
@@ -108,7 +108,7 @@ def solve(
     assert best.w is not None
     check_finite(best.w, best.primal, best.dual, every=True)
     return Result(
-        w=best.w.dense(task.shard.pack.dim) if isinstance(best.w, Plane) else best.w,
+        w=best.w.dense(task.shard.pack.dim) if isinstance(best.w, Vector) else best.w,
         primal=best.primal,
         dual=best.dual,
         gap=best.gap,
