@@ -126,7 +126,7 @@ class CompiledProblem:
         raise NotImplementedError
 
     def functions_for(self, mode: int) -> Functions:
-        """The kernels for one mode: a ``decode`` that knows this mode only compiles faster."""
+        """The functions for one mode; a ``decode`` for this mode only compiles faster."""
         return self.functions
 
     def work(self, pack: Pack, mode: int) -> int:

@@ -1,4 +1,4 @@
-"""The arrays of the dual methods: working sets, a visit's memory, what a pass has seen and does."""
+"""The arrays of the dual methods: working sets, scratch memory, and results of a pass."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-#: A free place in the table of a Gram matrix.
+#: The key of a free place in the table of a ``Block``.
 EMPTY = np.uint64(2**64 - 1)
 
-#: The number of non-zeros of a plane whose vector nobody has needed yet.
+#: Instead of the number of non-zeros, for a plane whose vector has not been written yet.
 UNWRITTEN = -1
 
 
 class Duals(NamedTuple):
     """The working sets: slot r of example i holds its labels, loss and dual variable.
 
-    Slot 0 is the truth, always: its plane is zero. The labels of slot r begin at
-    ``slots * offsets[i] + r * length``. Where ``gram`` is not empty it keeps <plane_r, plane_s> of
+    Slot 0 is always the truth, whose plane is zero. The labels of slot r start at
+    ``slots * offsets[i] + r * length``. If ``gram`` is not empty, it holds <plane_r, plane_s> of
     the first ``known`` outputs of each example.
     """
 
@@ -28,16 +28,16 @@ class Duals(NamedTuple):
     gram: np.ndarray
     known: np.ndarray
 
-    #: Arrays of a checkpoint that may be larger than those of a fresh run.
+    #: Arrays that may be larger in a checkpoint than in a new run.
     grows = ("labels", "loss", "alpha", "gram")
 
 
 class Block(NamedTuple):
-    """Working memory of a visit: the planes of V_i one after the other, and the small QP.
+    """Scratch memory of a visit: the planes of V_i one after the other, and the small QP.
 
-    ``keys`` and ``sums`` are a table from indices to numbers, small enough for the processor's
-    caches where w is not; ``places`` are those in use. It is hashed by ``spread``, unless it has
-    room for all indices (spread 1).
+    ``keys`` and ``sums`` are a hash table from indices to sums, which fits into the processor's
+    caches even if w does not; ``places`` are the places in use. Indices are hashed with the
+    multiplier ``spread``; if the table has a place for every index, ``spread`` is 1.
     """
 
     idx: np.ndarray
@@ -55,16 +55,17 @@ class Block(NamedTuple):
 
 
 class Visits(NamedTuple):
-    """What a pass has seen: sums over the visited examples, and the gap of each.
+    """Results of a pass: sums over the visited examples, and the gap of each example.
 
     ``total`` holds: sum of weight_i gap_i, number of examples changed, number of full V_i, sum of
-    weight_i H_i (which is that of P(w) after a pass that asked for every example and changed
-    none), the largest KKT violation, the number of outputs added, the most by which an output of
-    V_i was better than the oracle's answer, and the example where it was.
+    weight_i H_i (that of P(w) if the pass called every oracle and changed no example), the largest
+    KKT violation, the number of outputs added, the largest amount by which an output of V_i was
+    better than the oracle's, and the example where this happened.
 
-    For the average of w over all visits, visit t weighing t to some power: ``clock`` holds t, the
-    sum of the weights S_t so far and the power, ``lag`` the sum over all steps of S times the step,
-    so that the average is ``w - lag / S``. No average is wanted when ``lag`` is empty.
+    For the average of w over all visits, in which visit t has the weight t ** power: ``clock``
+    holds t, the sum S of the weights so far and the power; ``lag`` is the sum over all steps of S
+    times the step, so that the average is ``w - lag / S``. If ``lag`` is empty, there is no
+    average.
     """
 
     total: np.ndarray
@@ -73,20 +74,20 @@ class Visits(NamedTuple):
     lag: np.ndarray
 
 
-#: What ``Visits.total`` holds.
+#: The entries of ``Visits.total``.
 GAP, CHANGED, FULL, HINGE, VIOLATION, ADDED, SHORT, WORST = range(8)
 
 
 class PassOptions(NamedTuple):
-    """What a pass does with the examples: the schedules of the solvers are made of these.
+    """What a pass does with the examples; a solver is a schedule of such passes.
 
     call_oracle : call the oracle for a new output of each example (type-I pass).
-    min_gain : by how much that must beat the known outputs to be added.
-    tau : examples whose KKT violation is not larger are left alone.
-    frank_wolfe : True to move all of alpha_i towards the best output, None to go pair by pair
-        (SMO). They differ in type, so that each is compiled only where it is used.
+    min_gain : add this output if its value exceeds those of the known outputs by more than this.
+    tau : skip examples whose KKT violation is not larger.
+    frank_wolfe : True to move all of alpha_i towards the best output, None to move pairs of dual
+        variables (SMO). The two differ in type, so that each is compiled only if it is used.
     keep_zeros : keep outputs whose dual variable is zero.
-    decoded : ``labels`` already hold the oracle's answers, at this w or at a slightly older one.
+    decoded : ``labels`` already hold the oracle's outputs, at this w or at a slightly older one.
     """
 
     call_oracle: bool

@@ -1,9 +1,9 @@
-"""Block dual ascent: the inner loop of SDM and its relatives, written once for every problem.
+"""Block dual ascent: the inner loop of SDM, n-slack and BCFW, written once for all problems.
 
-The dual variables of example i belong to a small working set V_i of outputs. A visit asks the
-oracle (or not), computes the planes of V_i and their Gram matrix, and solves the dual restricted to
-alpha_i by SMO (Algorithm 2 of Balamurugan et al., 2011). As in ``loops.py`` the functions that take
-kernels are inlined; what they assign to is done by the leaf functions below.
+The dual variables of example i belong to a small working set V_i of outputs. A visit may call the
+oracle, computes the planes of V_i and their Gram matrix, and solves the dual restricted to alpha_i
+by SMO (Algorithm 2 of Balamurugan et al., 2011). As in ``passes.py``, functions that take functions
+of the problem are inlined; they leave assignments to borrowed arrays to the functions below.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def ascend_examples(
     block,
     work,
 ):
-    """One pass of dual ascent over ``order`` (Algorithm 3, lines 7 to 24); w moves along."""
+    """One pass of dual ascent over ``order`` (Algorithm 3, lines 7 to 24); updates w."""
     pack, w, order, labels = borrow(pack), borrow(w), borrow(order), borrow(labels)
     duals, block, visits, work = borrow(duals), borrow(block), borrow(visits), borrow(work)
     slots, width, ask = duals.loss.shape[1], pack.width, options.call_oracle
@@ -96,7 +96,7 @@ def sum_duals(delta, pack, C, mode, order, duals, w, scratch):
 
 @register_jitable
 def set_plane(block, r, nnz, loss, slack, margin):
-    """Note plane r of the block and its gradient F_r = loss_r - <w, plane_r>."""
+    """Store plane r of the block and its gradient F_r = loss_r - <w, plane_r>."""
     scale = loss if slack else 1.0
     block.nnz[r] = nnz
     block.loss[r] = loss
@@ -106,19 +106,19 @@ def set_plane(block, r, nnz, loss, slack, margin):
 
 @register_jitable
 def write_nnz(written, r, nnz):
-    """Note that the vector of plane r has been written."""
+    """Store the number of non-zeros of plane r, whose vector has been written."""
     written[r] = nnz
 
 
 @register_jitable
-def add_output(duals, block, visits, i, m, base, y, least):
-    """Take the oracle's output into V_i if it beats all of V_i; returns the new size of V_i."""
+def add_output(duals, block, visits, i, m, base, y, min_gain):
+    """Add the oracle's output to V_i if it is better than all of V_i; returns the size of V_i."""
     F, total, losses = block.F, visits.total, duals.loss
-    best = 0.0  # the truth's
+    best = 0.0  # the value of the truth
     for r in range(1, m):
         best = max(best, F[r])
     note_shortfall(total, i, best - F[m], block.loss[m] + abs(best) + abs(F[m]))
-    if F[m] <= best + least:
+    if F[m] <= best + min_gain:
         return m
     if m == losses.shape[1]:
         total[FULL] += 1  # the caller makes room before the next pass
@@ -128,13 +128,13 @@ def add_output(duals, block, visits, i, m, base, y, least):
     duals.alpha[i, m] = 0.0
     duals.count[i] = m + 1
     total[ADDED] += 1
-    F[m + 1] = 0.0  # the oracle has said nothing beyond V_i
+    F[m + 1] = 0.0  # the oracle found nothing outside of V_i
     return m + 1
 
 
 @register_jitable
 def note_shortfall(total, i, shortfall, size):
-    """Note where a known output beats the oracle's answer most, if not by rounding alone."""
+    """Record the largest amount by which a known output beats the oracle's, above rounding."""
     if shortfall > 1e-9 * size and shortfall > total[SHORT]:
         total[SHORT] = shortfall
         total[WORST] = i
@@ -142,7 +142,7 @@ def note_shortfall(total, i, shortfall, size):
 
 @register_jitable
 def note_gap(alpha, F, visits, i, m, weight, asked):
-    """Note the gap of example i, H_i - sum_r alpha_ir F_ir; returns its KKT violation (2.4)."""
+    """Record the gap of example i, H_i - sum_r alpha_ir F_ir; returns its KKT violation (2.4)."""
     F[0] = 0.0
     highest, lowest, mean = 0.0, np.inf, 0.0
     for r in range(m):
@@ -151,7 +151,7 @@ def note_gap(alpha, F, visits, i, m, weight, asked):
             lowest = min(lowest, F[r])
             mean += alpha[r] * F[r]
     if asked:
-        highest = max(highest, F[m])  # what the oracle said, added or not
+        highest = max(highest, F[m])  # the output of the oracle, added or not
     violation, gap, total = highest - lowest, highest - mean, visits.total
     visits.gap[i] = gap
     total[HINGE] += weight * highest
@@ -162,6 +162,6 @@ def note_gap(alpha, F, visits, i, m, weight, asked):
 
 @register_jitable
 def tick(clock):
-    """One visit more for the average of w."""
+    """Count a visit for the average of w."""
     clock[0] += 1.0
     clock[1] += clock[0] ** clock[2]

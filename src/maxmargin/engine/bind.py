@@ -1,9 +1,9 @@
-"""From the functions of a problem to the passes a solver calls, compiled where the functions are.
+"""Bind the functions of a problem to the passes that solvers call.
 
-==================================== =========================================================
-numba functions                      compiled with the loops into one, kept on disk (``keep.py``)
-plain Python functions               the same loops, interpreted
-==================================== =========================================================
+==================================== ==============================================================
+numba functions                      compiled together with each pass, kept on disk (``keep.py``)
+plain Python functions               the same passes, interpreted
+==================================== ==============================================================
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .linalg import sparse_dot
 
 
 class Loops(NamedTuple):
-    """The loops of ``loops.py`` with the kernels filled in."""
+    """The passes of ``passes.py`` and ``ascent.py``, bound to the functions of a problem."""
 
     decode: Callable[..., None]
     collect: Callable[..., float]
@@ -34,7 +34,7 @@ class Loops(NamedTuple):
 
 @lru_cache(maxsize=64)
 def bind(functions: Functions, name: str = "functions") -> Loops:
-    """The fastest loops there are for these functions of the problem ``name``."""
+    """The passes for the functions of the problem ``name``, compiled if all are numba functions."""
     from numba.core.dispatcher import Dispatcher
 
     given = [f for f in vars(functions).values() if f is not None]
@@ -44,7 +44,7 @@ def bind(functions: Functions, name: str = "functions") -> Loops:
 
 
 def interpret(functions: Functions) -> Loops:
-    """The loops as plain Python, also for functions that numba has compiled."""
+    """The passes as plain Python, also for functions that numba has compiled."""
     decode, loss, delta = (plain(f) for f in (functions.decode, functions.loss, functions.delta))
     score, margin_of = _margin_of(functions, plain)
     return Loops(
@@ -59,12 +59,12 @@ def interpret(functions: Functions) -> Loops:
 
 
 def compile_loops(functions: Functions, name: str) -> Loops:
-    """The loops with numba functions: each is compiled when it is first called."""
+    """The passes with numba functions: each is compiled when it is first called."""
     from .ascent import ascend_examples
     from .keep import keep
     from .passes import decode_examples
 
-    # The oracle is not called there, and functions may share everything else.
+    # These passes do not call the oracle: variants of a problem that differ in it share them.
     rest = replace(functions, decode=functions.loss)
     collect, recall, remember, sum, margin_of = _without_oracle(rest, name)
     decode_one, loss, delta = map(part, (functions.decode, functions.loss, functions.delta))
@@ -84,7 +84,7 @@ def compile_loops(functions: Functions, name: str) -> Loops:
 
 @lru_cache(maxsize=64)
 def _without_oracle(functions: Functions, name: str) -> tuple[Any, ...]:
-    """The loops that do not call the oracle, and how margins are seen."""
+    """The passes that do not call the oracle, and the function that computes margins."""
     from numba import njit
 
     from .ascent import sum_duals
@@ -114,10 +114,10 @@ def _without_oracle(functions: Functions, name: str) -> tuple[Any, ...]:
 
 
 def _margin_of(functions: Functions, use: Callable[[Any], Any]) -> tuple[Any, Any]:
-    """``(score, margin_of)``: how margins are seen, from scores where a problem has them.
+    """``(score, margin_of)``: functions that compute margins, from scores if the problem has them.
 
-    ``margin_of(data, w, i, y, z, idx, val, work)`` returns the margin, and the number of non-zeros
-    of the difference of features if it had to write it.
+    ``margin_of(data, w, i, y, z, idx, val, work)`` returns the margin and the number of non-zeros
+    of the difference of features, or UNWRITTEN if it did not write this difference.
     """
     if functions.score is None or functions.margin is None:
         delta = use(functions.delta)
@@ -143,7 +143,7 @@ def _margin_of(functions: Functions, use: Callable[[Any], Any]) -> tuple[Any, An
 
 @lru_cache(maxsize=256)
 def part(function: Any) -> Any:
-    """A numba function as a part of others: it has no entry for Python."""
+    """A numba function as part of a compiled pass: it cannot be called from Python."""
     from numba import jit
 
     from .inner_code import NO_ENTRY

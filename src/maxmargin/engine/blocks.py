@@ -1,7 +1,8 @@
-"""A pass of dual ascent in blocks: examples are decoded at the same w, and then take their steps.
+"""A pass of dual ascent in blocks: decode the examples of a block at the same w, then step.
 
-A plane found at a slightly old w is still a plane, and its value is that at the new w. So the
-oracle can run in threads or worker processes, which pays where it is most of the work.
+An output found at a slightly older w still gives a valid plane, whose value is computed at the new
+w. So the oracle can run in threads or worker processes, which is faster if most of the time is
+spent in the oracle.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from .threads import fixed_pieces
 if TYPE_CHECKING:
     from .shard import Shard
 
-#: Examples of a block that is decoded at the same w, before their dual steps; and a block is at
-#: most this part of all examples, so that the w of the last one is not too old.
+#: Maximum number of examples in a block, which are decoded at the same w before their dual steps.
+#: A block has at most one in BLOCK_PART of all examples, so that w is not too old for the last one.
 BLOCK, BLOCK_PART = 64, 16
 
-#: Operations of the oracle, for each number that a plane can have, from which on blocks pay.
+#: Decode in blocks if the oracle costs at least this many operations per non-zero of a plane.
 HEAVY = 50
 
 #: ``step(part, options, visits, block, work)`` visits examples one after the other.
@@ -31,11 +32,12 @@ Step = Callable[[np.ndarray, PassOptions, Visits, Block, np.ndarray], None]
 
 
 def block_size(problem: CompiledProblem, pack: Pack) -> int:
-    """The most examples that are decoded at once in the dual methods; 0 for one by one.
+    """Maximum number of examples decoded at once in the dual methods; 0 for one by one.
 
-    Counts decide, never n_jobs, for it changes the iterates: with a slightly old w the same
-    gap takes one or two iterations more (16 and 18 passes on chunking). Two threads win that
-    back where the oracle is most of the work, and not where its scores serve the step as well.
+    Blocks change the iterates, so the choice depends on counts and never on n_jobs. With a slightly
+    older w the same gap takes one or two more iterations (18 instead of 16 passes on chunking). Two
+    threads make up for this if most of the time is spent in the oracle, but not if the step reuses
+    the scores of the oracle.
     """
     operations = problem.operations(pack)
     known = problem.functions.margin is not None
@@ -54,16 +56,16 @@ def ascend_in_blocks(
     block: Block,
     work: np.ndarray,
 ) -> None:
-    """Look at ``size`` examples of ``order`` at a time, then step on those whose gap is worth it.
+    """Decode ``size`` examples of ``order`` at a time, then step on those with a gap above tau.
 
-    ``decode(part)`` asks the oracle of a problem in plain Python.
+    ``decode(part)`` calls the oracle of a problem in plain Python.
     """
     still = options._replace(tau=np.inf)
     own = visits._replace(total=np.zeros_like(visits.total))  # examples are counted once
     for start in range(0, len(order), size):
         part = order[start : start + size]
         found = part if size == shard.n else np.unique(part)
-        if not shard.loops.compiled:  # in worker processes, if there are any
+        if not shard.loops.compiled:  # in worker processes if n_jobs > 1
             decode(found)
             shard.n_oracle -= len(found)  # counted below
             still = still._replace(decoded=True)
@@ -84,7 +86,7 @@ def _look(
     block: Block,
     work: np.ndarray,
 ) -> None:
-    """Visit examples that do not move: in any number of threads, with sums piece by piece."""
+    """Visit examples without steps: in any number of threads, with sums in a fixed order."""
     spare = shard.spare_memory(block, work)
 
     def look(part: np.ndarray) -> np.ndarray:
@@ -97,7 +99,7 @@ def _look(
         return mine.total
 
     pieces = fixed_pieces(order, shard.loops.compiled, slow=shard.block_size > 0)
-    # How long it took is no part of the result, so that the clock may decide who does it.
+    # The choice of threads does not change the result, so it may depend on the time measured.
     start = time.perf_counter()
     totals = shard.threads.each(look, pieces, shard.check, expected=shard.pace * len(order))
     shard.pace = (time.perf_counter() - start) / max(len(order), 1)

@@ -1,10 +1,10 @@
-"""A hash of all that compiled code is made of: a function and every function and value it reaches.
+"""A hash of everything that compiled code depends on: all functions and values that it uses.
 
-Two functions with the same hash compile to the same machine code, so the hash can name a file of
-compiled code that is never stale. It follows names into other files: bytecode, constants, values
-of globals and of closures, fields of NamedTuples, options of ``@njit``, and what ``@overload``,
-``@lower_builtin`` and ``@intrinsic`` put in place of a function. What belongs to Python, numpy or
-numba is known by its name and version.
+Two functions with the same hash compile to the same machine code, so a file of compiled code that
+is named by the hash is never out of date. The hash includes bytecode, constants, values of globals
+and closures, fields of NamedTuples, options of ``@njit``, and the functions with which
+``@overload``, ``@lower_builtin`` and ``@intrinsic`` replace others, also in other files. Functions
+of Python, numpy or numba are identified by name and version.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from typing import Any
 
 import numpy as np
 
-#: Packages whose functions are known by name and version.
+#: Packages whose functions are identified by name and version.
 LIBRARIES = ("numpy", "numba", "llvmlite", "scipy")
 
-#: Constants that ``repr`` writes out in full.
+#: Types of constants whose ``repr`` is complete.
 PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis), slice, range)
 
 
-#: What can be a constant of a function, or be equal to another one without being it.
+#: Types of which two equal objects need not be the same object.
 CONSTANT = (CodeType, tuple, frozenset, list, dict, np.ndarray, np.generic, np.dtype)
 
 
 class UnknownValueError(Exception):
-    """A function reaches a value of which nothing is known that stays the same."""
+    """A function uses a value for which there is no reproducible hash."""
 
 
 def code_hash(*functions: Any) -> str:
-    """A hash (hex) of these functions, numba's or plain ones, and of all that they reach."""
+    """A hash (hex) of these functions, compiled or plain, and of everything that they use."""
     walk = _Walk()
     for function in functions:
         walk.add(function)
@@ -46,7 +46,7 @@ def code_hash(*functions: Any) -> str:
 
 @lru_cache(maxsize=1)
 def versions() -> tuple[str, ...]:
-    """Versions of Python and of the libraries that are known by name only."""
+    """Versions of Python and of the libraries that are identified by name."""
     import llvmlite
     import numba
 
@@ -54,26 +54,26 @@ def versions() -> tuple[str, ...]:
 
 
 class _Walk:
-    """One walk through all that functions reach; each thing is written once, in a fixed order."""
+    """Walks through everything that functions use; each object is hashed once, in a fixed order."""
 
     def __init__(self) -> None:
         self.hash = hashlib.sha256(repr(versions()).encode())
-        self.seen: dict[int, tuple[int, Any]] = {}  # the things themselves, so that ids stay valid
+        self.seen: dict[int, tuple[int, Any]] = {}  # holds the objects, so that ids stay valid
         self.overloads = _overloads()
 
     def write(self, *words: Any) -> None:
-        """Add plain words."""
+        """Add words to the hash."""
         self.hash.update(repr(words).encode())
 
     def add(self, value: Any) -> None:
-        """Add a value and all that it reaches."""
+        """Add a value and everything that it uses."""
         if type(value) in PLAIN:
             self.write(type(value).__name__, value)
             return
         if id(value) in self.seen:
             self.write("seen", self.seen[id(value)][0])
             return
-        # Whether equal constants are one object depends on how a file was loaded.
+        # Whether equal constants are the same object depends on how a file was loaded.
         if not isinstance(value, CONSTANT):
             self.seen[id(value)] = (len(self.seen), value)
         for kinds, add in _KINDS:
@@ -83,7 +83,7 @@ class _Walk:
         self.add_other(value)
 
     def add_items(self, values: Any) -> None:
-        """A tuple or list, in its order; a set in that of its items' names."""
+        """A tuple or list, or a set in the order of the items' names."""
         if isinstance(values, frozenset):
             values = sorted(values, key=repr)
         self.write(type(values).__name__, len(values))
@@ -91,14 +91,14 @@ class _Walk:
             self.add(value)
 
     def add_dict(self, values: dict[Any, Any]) -> None:
-        """Options and defaults: keys are names."""
+        """Options or defaults, with names as keys."""
         self.write("dict", len(values))
         for key in sorted(values):
             self.write(key)
             self.add(values[key])
 
     def add_array(self, array: np.ndarray) -> None:
-        """An array or a number of numpy."""
+        """A numpy array or scalar."""
         array = np.asarray(array)
         if array.dtype.hasobject:
             raise UnknownValueError("an array of objects")
@@ -119,14 +119,14 @@ class _Walk:
             raise UnknownValueError(f"class {kind.__qualname__}")
 
     def add_function(self, function: FunctionType) -> None:
-        """A plain function: numba compiles its overloads, if it has any, or the function."""
+        """A plain function, or its overloads, which numba compiles instead."""
         self.write("function", function.__module__, function.__qualname__)
         if _of_library(function.__module__):
             return
         overloads = self.overloads.get(id(function))
         for overload in overloads or [function]:
             self.add_body(overload)
-            # The overload of ``register_jitable`` says only that the function itself is meant.
+            # The overload of ``register_jitable`` only returns the function itself.
             if overload is not function and function in _closure(overload):
                 self.add_body(function)
 
@@ -149,7 +149,7 @@ class _Walk:
                         raise  # otherwise it is only the name of an attribute
 
     def add_named(self, name: str, value: Any, names: Iterable[str]) -> None:
-        """A value by its name; of a module those parts whose names occur in the function."""
+        """A named value; of a module, only the attributes whose names occur in the function."""
         self.write("named", name)
         if not isinstance(value, ModuleType) or _of_library(value.__name__):
             self.add(value)
@@ -168,7 +168,7 @@ class _Walk:
                     self.add(inner)
 
     def add_code(self, code: CodeType) -> None:
-        """Bytecode, without the places in the file where it was written."""
+        """Bytecode, without line numbers."""
         self.write(
             code.co_code, code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars,
             code.co_flags, code.co_argcount, code.co_kwonlyargcount, code.co_exceptiontable,
@@ -176,7 +176,7 @@ class _Walk:
         self.add(code.co_consts)
 
     def add_other(self, value: Any) -> None:
-        """What numba has: compiled functions, intrinsics, types."""
+        """Objects of numba: compiled functions, intrinsics, types."""
         from numba.core import types
         from numba.core.dispatcher import Dispatcher
         from numba.extending import _Intrinsic  # pyright: ignore[reportPrivateImportUsage]
@@ -198,7 +198,7 @@ class _Walk:
 
 
 def describe_type(kind: Any) -> str:
-    """A numba type in words, with the fields of NamedTuples, which numba's own words leave out."""
+    """A numba type as text, including the fields of NamedTuples, which numba's text omits."""
     from numba.core import types
 
     if isinstance(kind, types.Dispatcher):
@@ -213,7 +213,7 @@ def describe_type(kind: Any) -> str:
 
 
 def _overloads() -> dict[int, list[FunctionType]]:
-    """The functions that numba compiles in place of others, by the id of these."""
+    """The functions that numba compiles instead of others, by the id of the replaced function."""
     from numba.core.imputils import builtin_registry as lowered
     from numba.core.typing.templates import builtin_registry
 
@@ -230,7 +230,7 @@ def _overloads() -> dict[int, list[FunctionType]]:
 
 
 def _closure(function: FunctionType) -> list[Any]:
-    """The values of the variables that a function takes from around it."""
+    """The values of the closure of a function."""
     return [cell.cell_contents for cell in function.__closure__ or ()]
 
 
@@ -253,7 +253,7 @@ def _loads(code: CodeType, name: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def _of_library(module: str) -> bool:
-    """Whether a module belongs to Python itself or to a library known by name."""
+    """Whether a module belongs to Python itself or to a library identified by name."""
     root = module.partition(".")[0]
     if root in LIBRARIES:
         return True

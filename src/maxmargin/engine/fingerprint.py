@@ -1,4 +1,4 @@
-"""A hash of examples: other data have another one."""
+"""A hash of examples, to recognise them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 
 def fingerprint(*values: Any) -> str:
-    """A hash of all arrays, numbers and texts inside; of other objects it sees the type only."""
+    """A hash of all arrays, numbers and strings in ``values``; other objects count by type only."""
     digest = hashlib.blake2b(digest_size=16)
     for value in values:
         _hash(digest, value)

@@ -1,9 +1,10 @@
-"""Functions that are compiled only to become part of another one: half the work is left out.
+"""Faster compilation of functions that are only called by other compiled functions.
 
-numba optimises every function that it compiles, makes machine code of it and an entry for C, and
-then does the same once more with the function that calls it and has it as a part. What only the
-loops of ``bind.py`` call needs none of this: the loop is optimised as a whole. This is done for
-functions without an entry for Python, while a function that is kept on disk is being compiled.
+numba optimises every function that it compiles and generates machine code and an entry point for C.
+It then does the same again for each caller, into which the function is inlined. Functions that only
+the passes of ``bind.py`` call need none of this, because each pass is optimised as a whole. These
+steps are skipped for functions without an entry point for Python, while a function that is kept on
+disk is being compiled.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ NO_ENTRY: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True
 
 
 class _Watch(event.Listener):
-    """How many functions that are kept on disk are being compiled now, one inside the other."""
+    """Counts the functions kept on disk that are being compiled now, nested in each other."""
 
     outer = 0
 
@@ -40,12 +41,12 @@ def is_kept(compiled: Any) -> bool:
 
 
 _watch = _Watch()
-_environments: dict[str, Any] = {}  # of functions that have no machine code themselves
+_environments: dict[str, Any] = {}  # of functions without separate machine code
 _finalize, _set_env = JITCodeLibrary.finalize, JITCPUCodegen.set_env
 
 
 def _finalize_part(library: Any) -> None:
-    """Link what a function calls; optimise it and make machine code only if it has an entry."""
+    """Link the callees; optimise and generate machine code only if there is an entry point."""
     names = [function.name for function in library._final_module.functions]
     if _watch.outer and not any(name.startswith(("_ZN7cpython", "cfunc.")) for name in names):
         library._optimize_final_module = lambda: None
@@ -59,7 +60,7 @@ def _finish(library: Any) -> None:
 
 
 def _set_environments(codegen: Any, name: str, environment: Any) -> None:
-    """Say where the constants of a function are, as soon as there is code that asks for them."""
+    """Set the address of a function's constants once there is machine code that uses them."""
     _environments[name] = environment
     for known in list(_environments):
         if codegen._engine.get_global_value_address(known):
@@ -67,7 +68,7 @@ def _set_environments(codegen: Any, name: str, environment: Any) -> None:
 
 
 def install() -> None:
-    """Compile this way from now on."""
+    """Make numba compile in this way from now on."""
     event.register("numba:compile", _watch)
     JITCodeLibrary.finalize = _finalize_part
     JITCPUCodegen.set_env = _set_environments

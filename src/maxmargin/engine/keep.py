@@ -1,10 +1,10 @@
-"""Compiled code kept on disk, in files whose names are hashes of all that it was made of.
+"""Compiled code kept on disk, in files that are named by hashes of everything it depends on.
 
-numba's own cache looks at the time stamp of one file; what it calls in other files may have changed
-since. Here a file is named by the hash of everything that the code was compiled from
-(``code_hash.py``): after an edit the name is another one, and after the edit is taken back the old
-file is found again. There is no index, so processes that compile at the same time do not disturb
-each other. This works for functions typed in a notebook as well as for those of a file.
+numba's cache checks the time stamp of one file only, although functions that the code calls in
+other files may have changed. Here a file is named by a hash of everything that the code was
+compiled from (``code_hash.py``). After an edit the name differs, and if the edit is undone the old
+file is found again. There is no index, so processes can compile at the same time. This works for
+functions typed in a notebook as well as for functions in a file.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ from numba.extending import overload
 from . import inner_code
 from .code_hash import UnknownValueError, code_hash, describe_type
 
-#: How many versions of a function are kept, for each machine and each kind of arguments.
+#: Number of versions of a function that are kept, per machine and types of arguments.
 VERSIONS = 4
 
-#: Code that has not been used for so many days is deleted.
+#: Delete code that has not been used for this many days.
 DAYS = 120
 
-# numba numbers the functions that it compiles, and the names of machine code carry the number. Code
-# of two processes can meet in a third one, where two versions of a function must differ in name.
+# numba numbers the functions that it compiles, and the symbols in machine code contain the number.
+# A process can load code from two other processes, so numbers of all processes must differ.
 FunctionIdentity._unique_ids = itertools.count(uuid.uuid4().int >> 80)
 
 inner_code.install()
 
-#: What is being compiled is the k-th of n pieces: " (k of n)".
+#: " (k of n)" while the k-th of n functions is being compiled.
 _place = ""
 
 
@@ -58,9 +58,10 @@ def keep(function: Callable[..., Any], label: str | None = None) -> Any:
 
 
 def leaf(function: Callable[..., Any]) -> Any:
-    """For functions that Python calls and that loops call: compiled apart only for Python.
+    """For functions that are called both from Python and from compiled passes.
 
-    When Python calls it, its code is compiled once and kept on disk; in a loop it is a part of it.
+    If Python calls the function, its code is compiled once and kept on disk; in a compiled pass it
+    is compiled as part of the pass.
     """
     compiled = keep(function)
 
@@ -75,7 +76,7 @@ def leaf(function: Callable[..., Any]) -> Any:
 
 @contextmanager
 def piece(number: int, total: int) -> Iterator[None]:
-    """What is compiled in here is piece ``number`` of ``total``: for the announcement."""
+    """Say in messages that function ``number`` of ``total`` is being compiled."""
     global _place
     _place = f" ({number} of {total})"
     try:
@@ -85,14 +86,14 @@ def piece(number: int, total: int) -> Iterator[None]:
 
 
 class KeptCode(_Cache):
-    """The compiled versions of one function, as numba asks for them.
+    """The compiled versions of one function, in place of numba's cache.
 
     Parameters
     ----------
     compiled : Dispatcher
         The function.
     label : str, optional
-        What to call it while it is compiled.
+        The name in the message that is printed when it is compiled.
     """
 
     def __init__(self, compiled: Any, label: str | None):
@@ -100,7 +101,7 @@ class KeptCode(_Cache):
         self.enabled = True
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The code for these types, or None: numba then compiles it."""
+        """The code for these types; None makes numba compile it."""
         target_context.refresh()
         name = self._file_name(sig, target_context.codegen()) if self.enabled else None
         found = None if name is None else _load(name, sig, target_context)
@@ -109,7 +110,7 @@ class KeptCode(_Cache):
         return found
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Write code for these types, where it can be kept."""
+        """Write the code for these types to a file, if possible."""
         folder = writeable_folder()
         name = self._file_name(sig, data.codegen) if self.enabled else None
         lifted = any(not loop.can_cache for loop in data.lifted)
@@ -118,11 +119,11 @@ class KeptCode(_Cache):
         try:
             _write(folder / name, dumps(data._reduce()))
             prune(folder, name)
-        except OSError:  # a full disk, say: this process has its code
+        except OSError:  # for example a full disk; this process has its code in memory
             pass
 
     def _file_name(self, sig: Any, codegen: Any) -> str | None:
-        """``function-where-what``: a name, types and machine, and all that the function reaches."""
+        """``function-where-what``: name, hash of types and machine, hash of everything used."""
         settings = [getattr(config, name, None) for name in ("OPT", "BOUNDSCHECK")]
         function = self.compiled.py_func
         try:
@@ -140,19 +141,19 @@ class KeptCode(_Cache):
         return None if folder is None else str(folder)
 
     def enable(self) -> None:
-        """Use the files."""
+        """Use files."""
         self.enabled = True
 
     def disable(self) -> None:
-        """Neither read nor write files."""
+        """Do not use files."""
         self.enabled = False
 
     def flush(self) -> None:
-        """Nothing to do: a file that should not be used has another name."""
+        """Does nothing: an outdated file has a different name."""
 
 
 def _load(name: str, sig: Any, target_context: Any) -> Any:
-    """The code of a file, in the first folder that has it."""
+    """The code of a file from the first folder that contains it, or None."""
     from numba.core.compiler import CompileResult
     from numba.core.typing.templates import signature
 
@@ -162,20 +163,21 @@ def _load(name: str, sig: Any, target_context: Any) -> Any:
             found = CompileResult._rebuild(target_context, *payload)
         except FileNotFoundError:
             continue
-        except Exception:  # a damaged file, or of a module that cannot be imported: compile
+        except Exception:  # a damaged file, or a module that cannot be imported
             continue
         _touch(folder / name)
-        # Classes of a script or notebook come out of a file as copies; numba looks for the types
-        # that it has asked for.
+        # Classes of a script or notebook are copies after loading; numba looks for the types that
+        # it asked for.
         return found._replace(signature=signature(found.signature.return_type, *sig))
     return None
 
 
 def folders() -> list[Path]:
-    """Where code is looked for: folders that can only be read, then the first that can be written.
+    """The folders in which code is searched; only the last one may be writeable.
 
-    ``NUMBA_CACHE_DIR`` if it is set, otherwise a folder next to this file, so that an image or a
-    shared installation can bring its code along; then the user's cache, then a temporary folder.
+    The first is ``NUMBA_CACHE_DIR`` if it is set, otherwise a folder next to this file, so that a
+    container image or a shared installation can include compiled code. If it is read-only, the
+    user's cache folder follows, and then a temporary folder.
     """
     return list(_folders(config.CACHE_DIR))
 
@@ -196,14 +198,14 @@ def _folders(first: str) -> tuple[Path, ...]:
 
 
 def writeable_folder() -> Path | None:
-    """Where code is written; None where no folder can be written."""
+    """The folder to which code is written; None if there is no writeable folder."""
     last = folders()[-1]
     return last if _can_write(last) else None
 
 
 @lru_cache(maxsize=8)
 def _can_write(folder: Path) -> bool:
-    """Whether files can be made there, in a folder that belongs to this user alone or to root."""
+    """Whether files can be created there; a temporary folder must belong to this user."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
@@ -214,7 +216,7 @@ def _can_write(folder: Path) -> bool:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Write a file that others see only when it is complete."""
+    """Write a file that other processes see only when it is complete."""
     temporary = path.with_name(f"{path.name}.{uuid.uuid4().hex[:8]}")
     try:
         temporary.write_bytes(data)
@@ -224,7 +226,7 @@ def _write(path: Path, data: bytes) -> None:
 
 
 def _touch(path: Path) -> None:
-    """Note that a file is in use, once a day."""
+    """Update the time stamp of a file in use, once a day."""
     try:
         if time.time() - path.stat().st_mtime > 86400:
             path.touch()
@@ -233,7 +235,7 @@ def _touch(path: Path) -> None:
 
 
 def prune(folder: Path, name: str) -> None:
-    """Delete old versions of the function that file ``name`` holds, and what is long unused."""
+    """Delete old versions of the function in file ``name``, and files unused for long."""
     same = name.rsplit("-", 1)[0] + "-"
     age: dict[Path, float] = {}
     for path in folder.glob("*.code*"):
@@ -248,7 +250,7 @@ def prune(folder: Path, name: str) -> None:
 
 
 def _announce(label: str, kept: bool) -> None:
-    """One line about what is being compiled now."""
+    """Print one line about the function that is being compiled."""
     when = "once on this machine" if kept else "in each process: it cannot be kept on disk"
     print(f"maxmargin: compiling {label}{_place}, {when}", file=sys.stderr, flush=True)
 

@@ -1,11 +1,11 @@
-"""Leaf kernels: rows of a matrix against weights. Everything above is built from these.
+"""Products of matrix rows and weights, and operations on sparse vectors.
 
-A dense matrix and a CSR matrix are one type, ``Rows``, so that no kernel exists twice. Weights
-are feature-major: the weights of feature f for labels 0..K-1 are ``w[f*K : f*K + K]``, so that one
-feature adds one contiguous vector to the scores of all labels.
+Dense and CSR matrices have the same type, ``Rows``, so that every function is written only once.
+Weights are feature-major: the weights of feature f for labels 0..K-1 are ``w[f*K : f*K + K]``, so
+that a feature adds one contiguous vector to the scores of all labels.
 
-Loops run over slices from 0, and indices into w are unsigned: an index that numba cannot prove
-non-negative costs a test for Python's negative indexing in every step and forbids vector
+Loops run over slices from 0, and indices into w are unsigned. If numba cannot prove that an index
+is non-negative, it tests for Python's negative indexing in every step and uses no vector
 instructions (three times slower).
 """
 
@@ -21,18 +21,18 @@ from ..errors import DataError
 from .keep import leaf
 from .views import prefetch
 
-#: Weights beyond this number do not stay in the processor's caches.
+#: With more weights than this, w does not fit into the processor's caches.
 LARGE = 1 << 18
 
-#: How many entries of the rows ahead weights are fetched: enough to hide the time it takes.
+#: Prefetch the weights of entries this many positions ahead: enough to hide the latency.
 AHEAD = 24
 
 
 class Rows(NamedTuple):
     """A matrix by rows: entries ``indptr[i]:indptr[i + 1]`` of ``values`` are row i.
 
-    Their columns are at the same places of ``indices`` in a sparse matrix; in a dense one
-    (``dense`` is 1) they are 0, 1, 2, ... and ``indices`` is empty.
+    The columns of a sparse matrix are at the same positions of ``indices``. In a dense matrix
+    (``dense`` is 1) the columns are 0, 1, 2, ... and ``indices`` is empty.
     """
 
     values: np.ndarray
@@ -42,10 +42,10 @@ class Rows(NamedTuple):
 
 
 def pack_rows(X: Any, dtype: Any = None) -> Rows:
-    """Rows of a 2-d array or CSR matrix, without copying where possible.
+    """The rows of a 2-d array or CSR matrix, without a copy if possible.
 
-    Read-only always: one numba type, whether the arrays are the user's or come from shared memory.
-    Indices out of range, NaN and infinity raise DataError.
+    The arrays are always read-only, so that there is one numba type for arrays of users and from
+    shared memory. Indices out of range, NaN and infinity raise a DataError.
     """
     import scipy.sparse as sp
 
@@ -71,7 +71,7 @@ def pack_rows(X: Any, dtype: Any = None) -> Rows:
 
 
 def read_only(array: Any, dtype: Any) -> np.ndarray:
-    """A contiguous read-only view (or copy, where the dtype differs)."""
+    """A contiguous read-only view, or a copy if the dtype differs."""
     array = np.asarray(array)
     if array.dtype == np.int32 and dtype == np.uint32:
         array = array.view(np.uint32)  # no copy: indices were checked before
@@ -135,7 +135,7 @@ def rows_scores(rows, i, L, w, K, s):
 
 @register_jitable
 def sparse_rows_scores(rows, i, L, w, K, s):
-    """The same of sparse rows; weights that are far away are fetched ahead of their use."""
+    """The same for sparse rows; if w is large, weights are prefetched."""
     end, far = len(rows.indices), len(w) > LARGE
     for t in range(L):
         lo, hi = rows.indptr[i + t], rows.indptr[i + t + 1]
@@ -213,9 +213,9 @@ def row_write_both(rows, i, K, k, j, idx, val, nnz):
 
 @register_jitable
 def copy_labels(source, start, target, to, length):
-    """target[to : to + length] = source[start : start + length], of labels of any kind.
+    """target[to : to + length] = source[start : start + length], for labels of any type.
 
-    A slice assignment would do, but numba takes seconds to compile one.
+    numba takes seconds to compile a slice assignment.
     """
     for j in range(length):
         target[to + j] = source[start + j]
@@ -246,7 +246,7 @@ def sparse_fill(idx, value, w):
 
 @leaf
 def count_nonzeros(g):
-    """How many entries are not zero."""
+    """The number of non-zero entries."""
     nnz = 0
     for j in range(len(g)):
         nnz += g[j] != 0.0
@@ -262,9 +262,9 @@ def sparse_set(idx, val, w):
 
 @leaf
 def differences(new, old, where, value):
-    """Write where two arrays differ and what is new there; returns at how many places.
+    """Write the positions at which two arrays differ and the new values; returns their number.
 
-    One go through memory; ``where`` and ``value`` have room for one entry more than the arrays.
+    It reads memory once; ``where`` and ``value`` have one entry more than the arrays.
     """
     count = 0
     for j in range(len(new)):
@@ -275,7 +275,7 @@ def differences(new, old, where, value):
 
 @leaf
 def take_nonzeros(g, scale, idx, val):
-    """Move the non-zeros of g, times ``scale``, to idx and val; g is zero afterwards."""
+    """Move the non-zeros of g, times ``scale``, to idx and val; sets g to zero."""
     nnz = 0
     for j in range(len(g)):
         if g[j] != 0.0:
@@ -286,13 +286,13 @@ def take_nonzeros(g, scale, idx, val):
 
 @leaf
 def go_towards(start, end, part, out):
-    """out = start + part * (end - start), in one go through memory."""
+    """out = start + part * (end - start), reading memory once."""
     for j in range(len(out)):
         out[j] = start[j] + part * (end[j] - start[j])
 
 
 @leaf
 def blend(average, w, part):
-    """average += part * (w - average), in one go through memory."""
+    """average += part * (w - average), reading memory once."""
     for j in range(len(w)):
         average[j] += part * (w[j] - average[j])

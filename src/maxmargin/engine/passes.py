@@ -1,14 +1,15 @@
-"""The inner loops of the solvers, written once for every problem and every speed.
+"""Passes over examples: the inner loops of the solvers, written once for all problems.
 
-Each takes the kernels of a problem as arguments. Called with Python functions it runs interpreted;
-``compiled.py`` binds it to the kernels of the built-in problems, and numba then compiles loop and
-kernels into one function that it keeps on disk. Every function here that takes a kernel is inlined
-(``register_jitable(inline="always")``): otherwise numba passes the kernel by address, and then
-sometimes refuses to cache.
+Each pass takes the functions of a problem as arguments. With plain Python functions it runs
+interpreted. ``bind.py`` binds it to numba functions; numba then compiles pass and functions into a
+single function, which is kept on disk. Everything here that takes a function of the problem is
+inlined (``@njit(inline="always")``), because numba would otherwise pass the function by address and
+sometimes refuse to cache the result.
 
-Common arguments: ``pack`` holds the examples, ``order`` the numbers of those to treat, ``labels``
-is a flat label array (see ``problem.Pack``), ``scratch`` two arrays for sparse vectors. What a
-loop only reads, or hands to kernels, it borrows (``borrow.py``); what it writes itself it does not.
+Common arguments: ``pack`` holds the examples, ``order`` the indices of the examples to visit,
+``labels`` is a flat label array (see ``problem.Pack``), ``scratch`` two arrays for a sparse vector.
+Arrays that a pass only reads, or hands to functions, are borrowed (``views.py``); arrays that it
+writes itself are not.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ from .views import borrow, frozen
 
 
 class Cache(NamedTuple):
-    """For each example the labels of up to ``loss.shape[1]`` outputs, and when each was last best.
+    """Up to ``loss.shape[1]`` outputs per example, and when each was last the best one.
 
-    Slot r of example i holds its labels from ``slots * offsets[i] + r * length`` on.
+    The labels in slot r of example i start at ``slots * offsets[i] + r * length``.
     """
 
     labels: np.ndarray
@@ -46,10 +47,10 @@ def decode_examples(decode, pack, w, mode, order, labels, work):
 
 @njit(inline="always")
 def collect_planes(loss, delta, pack, w, mode, order, labels, g, value, scratch):
-    """Sum the planes named by ``labels`` into a cut.
+    """Sum the planes of the outputs in ``labels`` into a cut.
 
     g += weight_i plane_i and value_i = loss_i - <w, plane_i>; returns sum_i weight_i loss_i.
-    Where the named output is worse than the truth (an inexact oracle) the truth takes its place.
+    An output with a lower value than the truth (from an inexact oracle) is replaced by the truth.
     """
     pack, w, order = borrow((pack, w, order))
     idx, val = borrow(scratch)
@@ -102,10 +103,10 @@ def recall_planes(score, margin_of, pack, w, mode, order, cache, now, labels, va
 
 @njit(inline="always")
 def remember_planes(loss, pack, order, labels, value, recalled, cache, now):
-    """Put each output that beats the best recalled one into its example's cache.
+    """Put each output with a higher value than the best recalled one into its example's cache.
 
-    Such an output is not in the cache yet. A full cache gives up the slot that has been the best
-    least recently.
+    Such an output is not in the cache yet. If the cache is full, it replaces the output that was
+    the best least recently.
     """
     pack, order = borrow((pack, order))
     slots = cache.loss.shape[1]

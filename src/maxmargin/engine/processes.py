@@ -1,9 +1,10 @@
 """Worker processes for oracles in plain Python, which threads cannot speed up.
 
-Each worker receives the problem and the examples once, and then w and the numbers of examples to
-decode. Workers are plain child processes that talk through their standard input and output: no
-fork, so that threads and locks of the parent do no harm; no import of the user's main script, so
-that it needs no guard; and they end when the parent does, however it ends.
+Each worker receives the problem and the examples once, and then w and the indices of examples to
+decode. Workers are child processes that communicate through standard input and output. They are
+not forked, so threads and locks of the parent cause no problems. They do not import the user's main
+script, so it needs no ``if __name__ == "__main__"``. They end when the parent ends, even if it is
+killed.
 """
 
 from __future__ import annotations
@@ -25,20 +26,20 @@ from ..errors import ProblemError
 from ..problem import CompiledProblem, Pack
 from .threads import Threads
 
-#: What a worker runs: Ctrl-C is the parent's business, and modules are where the parent has them.
+#: The code of a worker: it ignores Ctrl-C, which the parent handles, and uses the parent's path.
 _CODE = (
     "import pickle, signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); sys.path[:] "
     "= pickle.load(sys.stdin.buffer); from maxmargin.engine.processes import serve; serve()"
 )
 
-#: One thread for BLAS, as in the parent while it trains: the same sums, and no crowding.
+#: One thread for BLAS, as in the parent during training: sums are equal, and cores not overloaded.
 _ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
 )
 
 
 class Worker:
-    """One child process, as the parent sees it."""
+    """A child process, seen from the parent."""
 
     def __init__(self, payload: bytes) -> None:
         self.process = subprocess.Popen(
@@ -49,7 +50,7 @@ class Worker:
         self.version = 0
 
     def ask(self, message: tuple[Any, ...], w: np.ndarray, version: int) -> Any:
-        """The worker's answer; w goes with the message if it does not have it yet."""
+        """The worker's answer; w is sent only if the worker does not have this version yet."""
         stdin, stdout = self.process.stdin, self.process.stdout
         assert stdin is not None and stdout is not None  # pipes were asked for
         try:
@@ -75,17 +76,17 @@ class Worker:
         return answer
 
     def stop(self) -> None:
-        """End the process now."""
+        """Kill the process."""
         self.process.kill()
         self.process.wait()
         for pipe in (self.process.stdin, self.process.stdout):
             assert pipe is not None
-            with suppress(OSError):  # it may hold bytes that nobody will read
+            with suppress(OSError):  # it may hold unread bytes
                 pipe.close()
 
 
 class Processes:
-    """Decodes examples in ``n`` worker processes, which start when they are first needed."""
+    """Decodes examples in ``n`` worker processes, which start at the first call."""
 
     def __init__(self, problem: CompiledProblem, pack: Pack, n: int) -> None:
         self.n = n
@@ -98,7 +99,7 @@ class Processes:
         weakref.finalize(self, _stop_all, self._all)
 
     def new_weights(self) -> None:
-        """Say that w has changed since the last call."""
+        """Tell that w has changed since the last call."""
         self._version += 1
 
     def decode(
@@ -115,7 +116,7 @@ class Processes:
             for worker in self._all:
                 self._free.put(worker)
 
-        free = self._free  # after an interruption there is another one, with other workers
+        free = self._free  # an interruption replaces queue and workers
 
         def decode_part(part: np.ndarray) -> None:
             worker = free.get()
@@ -142,22 +143,22 @@ def _stop_all(workers: list[Worker]) -> None:
 
 
 def pickle_problem(problem: CompiledProblem, pack: Pack) -> bytes:
-    """What a worker needs to know, or an error that says what to do."""
+    """The problem and the examples, pickled for a worker."""
     import cloudpickle
 
     try:
         return cloudpickle.dumps((problem, pack))
     except Exception as error:
         raise ProblemError(
-            f"n_jobs > 1 decodes a problem in plain Python in worker processes, which receive the "
-            f"problem and the examples by pickle, and that failed: {error}. Keep open files, "
-            "locks, generators and the like out of them, or use n_jobs=1"
+            "n_jobs > 1 decodes a problem in plain Python in worker processes, but the problem and "
+            f"the examples cannot be pickled: {error}. Remove open files, locks, generators and "
+            "similar objects from them, or use n_jobs=1"
         ) from error
 
 
 def serve() -> None:
-    """The life of a worker: decode what is asked for until the parent is gone."""
-    # What the user's code prints must not get between the answers.
+    """The main loop of a worker: decode examples until the parent ends."""
+    # Text printed by the user's code goes to stderr, because stdout is for the answers.
     source, sink = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     broken: BaseException | None = None
@@ -185,11 +186,11 @@ def serve() -> None:
             sink.write(content)
             sink.flush()
         except OSError:
-            return  # the parent is gone
+            return  # the parent has ended
 
 
 def decode_examples(problem: Any, pack: Any, w: Any, mode: int, part: np.ndarray) -> list[Any]:
-    """The outputs of the examples of ``part``; None for an output that is the truth itself."""
+    """The outputs of the examples of ``part``; None if the output is the true one (same object)."""
     decode = getattr(problem.functions.decode, "py_func", problem.functions.decode)
     work, found = np.empty(problem.work(pack, mode)), []
     for i in part:
@@ -202,7 +203,7 @@ def decode_examples(problem: Any, pack: Any, w: Any, mode: int, part: np.ndarray
 
 
 def _pickle_error(error: BaseException) -> bytes:
-    """An exception that the parent can load, of its own type if possible."""
+    """An exception that the parent can load, of the same type if possible."""
     try:
         content = pickle.dumps(error)
         pickle.loads(content)

@@ -1,6 +1,6 @@
-"""A user's plain Python problem behind the kernel contract: labels are objects, loops interpreted.
+"""Adapter from a user's plain Python problem to ``CompiledProblem``; passes run interpreted.
 
-Whatever the user's methods return is checked here, and an error names the example.
+Outputs are objects. What the user's methods return is checked here; errors name the example.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from ..errors import ProblemError
 from ..problem import MARGIN, PREDICT, CompiledProblem, Functions, Pack, Problem
 from .linalg import read_only
 
-#: So many numbers of feature vectors are remembered (64 MB).
+#: Maximum number of entries of feature vectors in memory (64 MB).
 REMEMBERED = 1 << 23
 
 
 class Memory:
-    """Feature vectors by example and output, as many as there is room for.
+    """A cache of feature vectors by example and output.
 
-    Solvers ask for the same few outputs of an example again and again, and a user's ``features``
-    may be slow.
+    Solvers use the same few outputs of an example again and again, and a user's ``features`` may be
+    slow.
     """
 
     def __init__(self, limit: int = REMEMBERED) -> None:
@@ -31,16 +31,16 @@ class Memory:
         self.size = 0
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """In another process the ids are others: it begins empty there."""
+        """A copy in another process starts empty, because ids differ there."""
         return Memory, (self.limit,)
 
     def recall(self, i: int, y: Any) -> Any:
-        """What was remembered of this very output, or None."""
+        """The vector of this output object, or None."""
         found = self.known.get((i, id(y)))
         return found[1] if found is not None and found[0] is y else None
 
     def remember(self, i: int, y: Any, vector: tuple[np.ndarray, np.ndarray]) -> None:
-        """Keep it, and y with it, so that no other object takes its id."""
+        """Store the vector, together with y, so that no other object gets the id of y."""
         if self.size + len(vector[0]) > self.limit:
             self.known.clear()
             self.size = 0
@@ -50,7 +50,7 @@ class Memory:
 
 
 class PythonData(NamedTuple):
-    """The user's problem and examples, phi_i(y_i) of each, and differences computed lately."""
+    """The user's problem and examples, phi_i(y_i), and a cache of differences of features."""
 
     problem: Any
     X: Sequence[Any]
@@ -61,7 +61,7 @@ class PythonData(NamedTuple):
 
 
 def decode(data, w, i, mode, y, work):
-    """The user's decode; w is shown read-only, for it is the solver's own."""
+    """The user's decode; it gets a read-only view of w, which belongs to the solver."""
     w = w.view()
     w.flags.writeable = False
     if mode == PREDICT:
@@ -82,8 +82,8 @@ def loss(data, i, y):
     value = float(data.problem.loss(data.Y[i], y[0]))
     if not value >= 0 or value == np.inf:
         raise ProblemError(
-            f"loss(y_true, y) is {value} at example {i} with y = {short(y[0])}: a loss is a finite "
-            "number >= 0 (mm.check_problem looks for such mistakes)"
+            f"loss(y_true, y) is {value} at example {i} with y = {short(y[0])}: a loss must be a "
+            "finite number >= 0 (mm.check_problem finds such errors)"
         )
     return value
 
@@ -104,7 +104,7 @@ def delta(data, i, y, z, idx, val):
 
 
 def m_best(data, w, i, mode, diversity, m, Y, value, work):
-    """The user's decode_m_best, and the scores of what it returned."""
+    """The user's decode_m_best, and the scores of its outputs."""
     w = w.view()
     w.flags.writeable = False
     augmented = ()
@@ -113,8 +113,8 @@ def m_best(data, w, i, mode, diversity, m, Y, value, work):
     found = list(data.problem.decode_m_best(data.X[i], w, m, diversity, *augmented))
     if not 1 <= len(found) <= m:
         raise ProblemError(
-            f"decode_m_best returned {len(found)} outputs for example {i}: between 1 and "
-            f"m = {m} are needed"
+            f"decode_m_best returned {len(found)} outputs for example {i}: it must return between "
+            f"1 and m = {m} outputs"
         )
     for r, y in enumerate(found):
         Y[r] = y
@@ -138,10 +138,10 @@ def phi(data, i, y):
 
 
 def read_features(problem: Any, x: Any, y: Any, i: int, dim: int | None) -> Any:
-    """What ``features`` returned: a dense float vector, or a pair (indices, values)."""
+    """The checked result of ``features``: a dense float vector or a pair (indices, values)."""
     raw = problem.features(x, y)
     where = f"features(x, y) of example {i} with y = {short(y)}"
-    if hasattr(raw, "tocoo"):  # before dict: scipy's dok rows are dicts as well
+    if hasattr(raw, "tocoo"):  # tested before dict, because scipy's dok rows are dicts
         matrix = raw.tocoo()
         if matrix.ndim == 2 and matrix.shape[0] != 1:
             raise ProblemError(f"{where} has shape {matrix.shape}: return one row")
@@ -171,7 +171,7 @@ def read_features(problem: Any, x: Any, y: Any, i: int, dim: int | None) -> Any:
 def check_sparse(
     raw: tuple[Any, Any], where: str, dim: int | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Indices and values, in range and finite."""
+    """Sparse features as arrays of indices and values, checked to be in range and finite."""
     if np.size(raw[0]) and np.asarray(raw[0]).dtype.kind not in "iu":
         raise ProblemError(f"{where}: sparse features have integer indices and float values")
     try:
@@ -193,7 +193,7 @@ def check_sparse(
 
 
 def difference(a: Any, b: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Indices and values of a - b, where each index stands once."""
+    """Indices and values of a - b, where each index occurs once."""
     if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
         where = np.flatnonzero(a != b)
         return where, (a - b)[where]
@@ -206,13 +206,13 @@ def difference(a: Any, b: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def short(value: Any) -> str:
-    """A repr that fits into a message."""
+    """The repr of a value, at most 80 characters."""
     text = repr(value)
     return text if len(text) <= 80 else text[:77] + "..."
 
 
 class PythonProblem(CompiledProblem):
-    """Adapter of a user's ``Problem`` to the solvers."""
+    """A user's ``Problem`` in the form that solvers use."""
 
     functions = Functions(decode, loss, delta)
     cache = 5
@@ -223,7 +223,7 @@ class PythonProblem(CompiledProblem):
             self.functions = Functions(decode, loss, delta, m_best=m_best)
 
     def pack(self, X: Any, Y: Any = None, sample_weight: np.ndarray | None = None) -> Pack:
-        """Keep the objects as they are; the features of the truth are computed once."""
+        """Examples with their inputs and outputs as objects; computes the features of the truth."""
         n = X.shape[0] if hasattr(X, "shape") else len(X)
         dim = getattr(self.problem, "n_features", None)
         truth = np.empty(n, object)
@@ -266,7 +266,7 @@ class PythonProblem(CompiledProblem):
 
 
 def as_compiled_problem(problem: Any) -> CompiledProblem:
-    """The problem as the solvers see it: Python problems are wrapped, kernel problems stay."""
+    """The problem in the form that solvers use: plain Python problems are wrapped."""
     if isinstance(problem, CompiledProblem):
         return problem
     missing = [name for name in ("features", "loss", "decode") if _unwritten(problem, name)]
@@ -284,6 +284,6 @@ def as_compiled_problem(problem: Any) -> CompiledProblem:
 
 
 def _unwritten(problem: Any, name: str) -> bool:
-    """Whether a method is absent, or only the base class's reminder to write it."""
+    """Whether a method is missing or is that of the base class, which raises an error."""
     method = getattr(problem, name, None)
     return not callable(method) or getattr(method, "__func__", None) is getattr(Problem, name)

@@ -1,7 +1,7 @@
-"""Loops over several outputs of each example: asking for them, measuring them, adding them up.
+"""Passes over several outputs per example: find them, measure them, sum their planes.
 
-Written as those of ``loops.py``. ``outputs`` is a ``loops.Cache``: slot r of example i holds its
-r-th output, ``count`` how many there are; m is the number of slots.
+They are written like those of ``passes.py``. ``outputs`` is a ``passes.Cache``: slot r of example i
+holds its r-th output, and ``count`` the number of outputs; m is the number of slots.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .views import borrow, frozen
 
 
 def differ(a: Any, b: Any) -> bool:
-    """Whether two labels differ; objects of which nobody can say it do."""
+    """Whether two labels differ; objects that cannot be compared are compared by their pickles."""
     if a is b:
         return False
     try:
@@ -34,8 +34,8 @@ def _overload_differ(a, b):
 
 @register_jitable
 def same_labels(source, start, target, to, length):
-    """Whether two outputs are one."""
-    for j in range(length):  # noqa: SIM110  (numba knows no generators)
+    """Whether two outputs are equal."""
+    for j in range(length):  # noqa: SIM110  (numba does not support generators)
         if differ(source[start + j], target[to + j]):
             return False
     return True
@@ -43,7 +43,7 @@ def same_labels(source, start, target, to, length):
 
 @njit(inline="always")
 def ask_m_best(m_best, pack, w, mode, diversity, m, order, outputs, score, trail, scratch, work):
-    """The m best outputs by the problem's own kernel."""
+    """The m best outputs, from the problem's function ``m_best``."""
     pack, w, order, work = borrow((pack, w, order, work))
     for t in range(len(order)):
         i = order[t]
@@ -57,11 +57,11 @@ def ask_m_best(m_best, pack, w, mode, diversity, m, order, outputs, score, trail
 def ask_by_steps(
     decode, loss, delta, pack, w, mode, diversity, m, order, outputs, score, trail, scratch, work
 ):
-    """Different outputs through the oracle alone: the next is the most violated after a step.
+    """Find different outputs with the oracle alone, by a step of w after each output.
 
-    The step makes the violation of the output before it smaller by ``diversity`` times its loss,
-    as training itself would when it adds that plane. The search ends at the truth or at an output
-    that is known. ``w`` changes on the way, and is as it was in the end.
+    The step reduces the violation of the last output by ``diversity`` times its loss, as training
+    does when it adds that plane. The next output is the most violated one after the step. The
+    search ends at the truth or at an output found before. ``w`` is restored at the end.
     """
     pack, order, work = borrow((pack, order, work))
     for t in range(len(order)):
@@ -91,9 +91,10 @@ def ask_by_steps(
 
 @register_jitable(inline="always")
 def step_away(loss, delta, pack, i, y, diversity, w, trail, used, scratch):
-    """w += c psi_i(y) with |psi|^2 c = diversity * loss; -1 where that is no step.
+    """w += c psi_i(y) with |psi|^2 c = diversity * loss.
 
-    What w was is written into ``trail`` from ``used`` on; returns where it ends.
+    The old values of w are written to ``trail`` from position ``used`` on. Returns the position
+    after them, or -1 if no step is possible.
     """
     where, before, end = trail
     idx, val = scratch
@@ -113,7 +114,7 @@ def step_away(loss, delta, pack, i, y, diversity, w, trail, used, scratch):
 
 @register_jitable
 def undo_steps(w, trail):
-    """w as it was: an index may stand there several times, and the first value is the oldest."""
+    """Restore w, in reverse order: the first value of an index that occurs twice is the oldest."""
     where, before, end = trail
     for p in range(end[0] - 1, -1, -1):
         w[where[p]] = before[p]
@@ -156,7 +157,7 @@ def sum_outputs(delta, pack, mode, m, order, outputs, share, g, scratch):
 
 @njit(inline="always")
 def keep_outputs(loss, pack, m, order, outputs, cache, now):
-    """Put outputs that are not in the caches there, in place of those least recently best."""
+    """Put new outputs into the caches, in place of those that were the best least recently."""
     pack, order = borrow((pack, order))
     slots = cache.loss.shape[1]
     for t in range(len(order)):
@@ -176,7 +177,7 @@ def keep_outputs(loss, pack, m, order, outputs, cache, now):
                 slot = cache.count[i]
                 cache.count[i] += 1
             elif cache.used[i, slot] >= now:
-                break  # everything there is as new as this
+                break  # all outputs in the cache are as recent
             copy_labels(outputs.labels, start, cache.labels, slots * lo + slot * (hi - lo), hi - lo)
             y = frozen(outputs.labels[start : start + hi - lo])
             cache.loss[i, slot] = loss(pack.data, i, y)

@@ -1,4 +1,4 @@
-"""The loops of ``m_best_loops.py`` with the kernels of a problem filled in; see ``bind.py``."""
+"""The passes of ``several.py``, bound to the functions of a problem; see ``bind.py``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .bind import part, plain
 
 
 class MBestLoops(NamedTuple):
-    """How several outputs of an example are found, measured, summed and kept."""
+    """The passes that find, measure, sum and cache several outputs per example."""
 
     ask: Callable[..., None]
     measure: Callable[..., None]
@@ -21,7 +21,7 @@ class MBestLoops(NamedTuple):
 
 
 def bind_m_best(functions: Functions, name: str, compiled: bool) -> MBestLoops:
-    """The loops of the problem ``name``, compiled or interpreted."""
+    """The passes of the problem ``name``, compiled or interpreted."""
     return _compile(functions, name) if compiled else _interpret(functions)
 
 
@@ -41,7 +41,7 @@ def _interpret(functions: Functions) -> MBestLoops:
 
 @lru_cache(maxsize=64)
 def _compile(functions: Functions, name: str) -> MBestLoops:
-    """The loops with numba kernels: each is compiled when it is first called."""
+    """The passes with numba functions: each is compiled when it is first called."""
     from .keep import keep
     from .several import ask_by_steps, ask_m_best, keep_outputs, measure_outputs, sum_outputs
 

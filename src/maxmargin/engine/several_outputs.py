@@ -1,4 +1,4 @@
-"""Several outputs of each example of a shard: asking for them, measuring them, adding them up."""
+"""Several outputs per example of a shard: find them, measure them, sum their planes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .shard import Shard
 
 
 class SeveralOutputs:
-    """Asks for up to m outputs of each example of a shard.
+    """Finds up to m outputs per example of a shard.
 
     Parameters
     ----------
@@ -24,9 +24,9 @@ class SeveralOutputs:
     Attributes
     ----------
     outputs : Cache
-        The outputs of each example, best first; ``count`` says how many there are.
+        The outputs of each example, best first; ``count`` holds their number.
     score : array (n, m)
-        ``<w, phi_i(y)>`` of each, when predicting with a problem that has the kernel ``m_best``.
+        ``<w, phi_i(y)>`` of each output, set by predictions of problems with a function ``m_best``.
     """
 
     def __init__(self, shard: Shard, m: int):
@@ -40,16 +40,16 @@ class SeveralOutputs:
         self.exact = shard.problem.functions.m_best is not None
 
     def warm_up(self, mode: int) -> None:
-        """Compile (or load) the loops by treating no example."""
-        shard, nobody, nothing = self.shard, self.shard.everyone[:0], np.zeros(1)
-        self.ask(nothing, mode, 0.0, nobody)
+        """Compile (or load) the passes by calls without examples."""
+        shard, no_examples, nothing = self.shard, self.shard.everyone[:0], np.zeros(1)
+        self.ask(nothing, mode, 0.0, no_examples)
         margin, cache = np.zeros((0, self.m)), shard.new_cache(0)
-        args = (shard.pack, nothing, self.m, nobody, self.outputs, margin, shard.scratch)
+        args = (shard.pack, nothing, self.m, no_examples, self.outputs, margin, shard.scratch)
         self.loops.measure(*args)
         self.loops.sum(
-            shard.pack, mode, self.m, nobody, self.outputs, margin, nothing, shard.scratch
+            shard.pack, mode, self.m, no_examples, self.outputs, margin, nothing, shard.scratch
         )
-        self.loops.keep(shard.pack, self.m, nobody, self.outputs, cache, 0)
+        self.loops.keep(shard.pack, self.m, no_examples, self.outputs, cache, 0)
 
     def ask(self, w: np.ndarray, mode: int, diversity: float, order: np.ndarray) -> None:
         """Fill ``outputs`` for the examples of ``order``."""
@@ -75,7 +75,7 @@ class SeveralOutputs:
     def take(
         self, slot: np.ndarray | int, labels: np.ndarray, order: np.ndarray | None = None
     ) -> None:
-        """labels_i = output number ``slot`` of example i, or the first where it has no such."""
+        """labels_i = output number ``slot`` of example i, or its first output if it has fewer."""
         pack, counts = self.shard.pack, self.outputs.count
         order = self.shard.everyone if order is None else order
         slot = np.broadcast_to(slot, (pack.n,))[order]
@@ -86,7 +86,7 @@ class SeveralOutputs:
         labels[np.repeat(first, lengths) + within] = self.outputs.labels[source]
 
     def measure(self, v: np.ndarray) -> np.ndarray:
-        """<v, psi_i(y)> (n, m) of all outputs, 0 where there is none; sets their losses as well."""
+        """<v, psi_i(y)> (n, m) of all outputs, 0 in free slots; also sets their losses."""
         shard, margin = self.shard, np.zeros((self.shard.n, self.m))
         shard.each_in_turn(
             lambda part: self.loops.measure(
@@ -97,7 +97,7 @@ class SeveralOutputs:
         return margin
 
     def sum(self, mode: int, share: np.ndarray) -> np.ndarray:
-        """sum_ir weight_i share[i, r] plane_i(r), of outputs that have been measured."""
+        """sum_ir weight_i share[i, r] plane_i(r), of outputs for which ``measure`` was called."""
         shard, g = self.shard, np.zeros(self.shard.pack.dim)
         shard.each_in_turn(
             lambda part: self.loops.sum(
@@ -108,18 +108,18 @@ class SeveralOutputs:
         return g
 
     def keep(self, cache: Cache, now: int, order: np.ndarray) -> None:
-        """Put all outputs but the first, which is there already, into the caches."""
+        """Put all outputs into the caches, except the first, which is already there."""
         self.loops.keep(self.shard.pack, self.m, order, self.outputs, cache, now)
 
 
 def check_m(m: int) -> None:
-    """A number of outputs."""
+    """Raise a DataError unless m is a number of outputs."""
     if isinstance(m, bool) or not isinstance(m, int | np.integer) or m < 1:
-        raise DataError(f"m is a number of outputs >= 1, got {m!r}")
+        raise DataError(f"m must be a number of outputs >= 1, got {m!r}")
 
 
 def check_diversity(diversity: Any) -> None:
-    """A reward for each difference."""
+    """Raise a DataError unless ``diversity`` is a finite number >= 0."""
     number = isinstance(diversity, int | float | np.number) and not isinstance(diversity, bool)
     if not (number and 0 <= diversity < np.inf):
-        raise DataError(f"diversity is a number >= 0, got {diversity!r}")
+        raise DataError(f"diversity must be a finite number >= 0, got {diversity!r}")

@@ -1,9 +1,9 @@
-"""Examples, their caches and the bound loops: all that a solver asks about the training data.
+"""Examples and the passes over them: everything that solvers need to know about the data.
 
-A pass over the examples is cut into chunks, between which Ctrl-C and time limits are obeyed.
-Passes at one w run in several threads. So does the oracle of the dual methods, for blocks of
-examples, where it is worth it. Sums are made in an order that depends on the examples only, so that
-the number of threads changes nothing in the result, not a bit.
+A pass over the examples is divided into chunks; Ctrl-C and time limits are checked between chunks.
+Passes at a fixed w run in several threads. The oracle of the dual methods does too, for blocks of
+examples, if that is faster. The order of sums depends on the examples only, so that results are
+equal bit by bit for any number of threads.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from .threads import Chunks, Threads, fixed_pieces, n_threads, split_by_effort
 from .vectors import Vector
 from .warm_up import warm_up
 
-#: Planes are summed in up to so many parts, each as long as w: where w is short against them.
+#: Maximum number of partial sums of planes, each as long as w; used if w is short.
 PARTIAL_SUMS = 8
 
-#: A chunk has so many parts for each thread: the last ones make the threads end together.
+#: Parts of a chunk per thread: with several parts the threads finish at about the same time.
 PARTS = 8
 
 
 def _nothing() -> None:
-    """The check between chunks when nobody wants to stop."""
+    """The check between chunks if there is no limit."""
 
 
 class Shard(ShardArrays):
@@ -44,10 +44,10 @@ class Shard(ShardArrays):
     problem : CompiledProblem
     pack : Pack
     n_jobs : int
-        Threads for a compiled problem, or processes for the oracle of one in plain Python; -1 for
-        all cores.
+        Number of threads for a compiled problem, or of processes for the oracle of a problem in
+        plain Python; -1 for all cores.
     loops : Loops, optional
-        The bound loops, for every mode; made of the problem's kernels by default.
+        The bound passes, for all modes; by default made from the functions of the problem.
     """
 
     #: Whether weights are scores of a kernel (``kernels.scores.ScoreShard``).
@@ -72,22 +72,22 @@ class Shard(ShardArrays):
         self._spare: list[tuple[Block, np.ndarray]] = []
         self._work_sizes: dict[int, int] = {}
         self.n_oracle = 0
-        self.pace = np.inf  # seconds of an example in a pass that moves none, at the last look
+        self.pace = np.inf  # seconds per example in the last pass without steps
         self.check: Callable[[], None] = _nothing
 
     def loops_for(self, mode: int) -> Loops:
-        """The loops that call the oracle of one mode."""
+        """The passes that call the oracle of one mode."""
         if self._given_loops is not None:
             return self._given_loops
         return bind(self.problem.functions_for(mode), type(self.problem).__name__)
 
     def fingerprint(self) -> str:
-        """A hash of the problem and its packed examples: other data have another one."""
+        """A hash of the problem and its packed examples."""
         kind = type(self.problem).__name__
         return fingerprint(kind, *(v for k, v in self.pack._asdict().items() if k != "work"))
 
     def operations(self) -> float | None:
-        """About how many operations a pass of the oracle takes; None where that is unknown."""
+        """Approximate number of operations of an oracle pass; None if unknown."""
         return self.problem.operations(self.pack)
 
     def oracle(self, w: np.ndarray, mode: int, labels: np.ndarray, order: np.ndarray) -> None:
@@ -120,7 +120,7 @@ class Shard(ShardArrays):
             work(part)
 
     def _parallel(self, order: np.ndarray) -> Iterator[list[np.ndarray]]:
-        """Chunks of ``order``, each in parts of about the same effort for all jobs."""
+        """Chunks of ``order``, each divided into parts of about the same effort."""
         for chunk in self.chunks(order, self.n_jobs):
             if self.n_jobs > 1:
                 yield split_by_effort(chunk, self.effort, PARTS * self.n_jobs)
@@ -128,13 +128,13 @@ class Shard(ShardArrays):
                 yield [chunk]
 
     def close(self) -> None:
-        """End the threads and worker processes, if there are any."""
+        """End the threads and worker processes."""
         self.threads.close()
         if self.processes is not None:
             self.processes.close()
 
     def _new_processes(self) -> Any:
-        """Workers for an interpreted oracle; none for a compiled one, for which threads do."""
+        """Worker processes for an interpreted oracle; None for a compiled one (threads)."""
         if self.loops.compiled:
             return None
         from .processes import Processes
@@ -143,7 +143,7 @@ class Shard(ShardArrays):
 
     @cached_property
     def effort(self) -> np.ndarray:
-        """About how much work each example is (n,)."""
+        """Approximate work per example (n,), in any unit."""
         return self.problem.effort(self.pack)
 
     def collect(
@@ -151,7 +151,7 @@ class Shard(ShardArrays):
     ) -> tuple[np.ndarray, float, np.ndarray]:
         """The cut of ``labels`` at w: ``(g, l, value)`` with value_i = loss_i - <w, plane_i>.
 
-        All examples by default; of others than those of ``order`` the value is not set.
+        ``order`` are the examples, by default all; the value of other examples is not set.
         """
         g = np.zeros(self.pack.dim)
         loss, value = self._collect(w, mode, labels, self.everyone if order is None else order, g)
@@ -160,8 +160,8 @@ class Shard(ShardArrays):
     def cut(
         self, w: np.ndarray, mode: int, labels: np.ndarray, scale: float
     ) -> tuple[Vector, float, np.ndarray]:
-        """As ``collect`` of all examples, but g as a plane, times ``scale``."""
-        # Until it is empty again nobody else may have it: an interruption leaves it half full.
+        """Like ``collect`` for all examples, but with g as a plane, times ``scale``."""
+        # An interruption leaves the array partly filled: it is put back only when it is zero again.
         g, self._sum = self._sum, None
         if g is None:
             g = np.zeros(self.pack.dim)
@@ -179,7 +179,7 @@ class Shard(ShardArrays):
         g: np.ndarray,
         value: np.ndarray | None = None,
     ) -> tuple[float, np.ndarray]:
-        """Add the planes of ``order`` to g, as partial sums whose number n_jobs does not change."""
+        """Add the planes of ``order`` to g; the partial sums do not depend on n_jobs."""
         value = np.empty(self.n) if value is None else value
         many = len(order) * self.pack.width // (16 * max(self.pack.dim, 1))
         groups = split_by_effort(order, self.effort, min(max(many, 1), PARTIAL_SUMS))
@@ -239,9 +239,9 @@ class Shard(ShardArrays):
     ) -> None:
         """A pass of dual ascent over ``order``; w, duals and visits change in place.
 
-        Where the oracle is asked, ``size`` examples are decoded at the same w, in threads, before
-        their steps (``dual_blocks.py``). Where the oracle is cheap each example is decoded at the
-        w of its own step.
+        If the oracle is called, ``size`` examples are decoded at the same w, in threads, before
+        their steps (``blocks.py``). If the oracle is cheap, each example is decoded just before its
+        step.
         """
         work, ascend = np.empty(self.work_size(mode)), self.loops_for(mode).ascend
         size = len(order) if options.tau == np.inf else min(size, self.block_size)
@@ -263,13 +263,13 @@ class Shard(ShardArrays):
         ascend_in_blocks(self, step, decode, order, size, options, visits, block, work)
 
     def work_size(self, mode: int) -> int:
-        """How many floats ``decode`` needs in this mode."""
+        """Scratch memory of ``decode`` in this mode, in floats."""
         if mode not in self._work_sizes:
             self._work_sizes[mode] = self.problem.work(self.pack, mode)
         return self._work_sizes[mode]
 
     def spare_memory(self, block: Block, work: np.ndarray) -> list[tuple[Block, np.ndarray]]:
-        """Working memory for each thread, kept from one pass to the next: making it takes long."""
+        """Scratch memory for each thread, kept between passes because allocating it is slow."""
         if self.threads.n == 1:
             return [(block, work)]
         shape = len(block.nnz), len(work)
@@ -284,7 +284,7 @@ class Shard(ShardArrays):
         self.loops.sum(self.pack, C, mode, self.everyone, duals, w, self.scratch)
 
     def warm_up(self, mode: int, names: tuple[str, ...]) -> float:
-        """Compile (or load) these loops; returns the seconds it took."""
+        """Compile (or load) these passes; returns the seconds it took."""
         return warm_up(self.loops_for(mode), self, mode, names)
 
 

@@ -1,4 +1,4 @@
-"""The arrays that solvers keep about the examples of a pack."""
+"""The arrays that solvers use for the examples of a pack."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from .passes import Cache
 #: Multiplier of the hash of indices: the golden ratio of 2^32, odd.
 SPREAD = 2654435769
 
-#: Planes with so many non-zeros are worth a Gram matrix that is kept for each example.
+#: Store the Gram matrix of each example if planes can have at least this many non-zeros.
 LONG = 64
 
 
 class ShardArrays:
-    """Makes arrays as large as a pack needs them."""
+    """Creates arrays of the sizes that a pack needs."""
 
     def __init__(self, pack: Pack):
         self.pack = pack
@@ -27,7 +27,7 @@ class ShardArrays:
         return self.pack.truth.copy()
 
     def new_cache(self, slots: int) -> Cache:
-        """Empty caches of ``slots`` outputs for each example."""
+        """Empty caches for ``slots`` outputs per example."""
         truth = self.pack.truth
         return Cache(
             np.zeros(slots * len(truth), truth.dtype),
@@ -37,7 +37,7 @@ class ShardArrays:
         )
 
     def new_duals(self, slots: int) -> Duals:
-        """Working sets with room for ``slots`` outputs; alpha_i is 1 at the truth."""
+        """Working sets for ``slots`` outputs per example; alpha_i is 1 at the truth."""
         truth = self.pack.truth
         kept = self.n if self.pack.width >= LONG else 0
         duals = Duals(
@@ -52,9 +52,9 @@ class ShardArrays:
         return duals
 
     def new_block(self, slots: int) -> Block:
-        """Room for the planes of a working set and of one output more."""
+        """Scratch memory for the planes of a working set and of one more output."""
         m, width = slots + 1, self.pack.width
-        # A table at most half full, or without collisions when all of w is no larger.
+        # A table that is at most half full, or has a place for every weight if w is short.
         table = 1 << (min(2 * width, self.pack.dim) - 1).bit_length()
         return Block(
             np.empty(m * width, np.uint64), np.empty(m * width), np.zeros(m, np.int64),
@@ -64,9 +64,9 @@ class ShardArrays:
         )  # fmt: skip
 
     def new_visits(self, dim: int, power: float = 0.0) -> Visits:
-        """Nothing seen so far; ``dim`` is that of w if its average is wanted, else 0."""
+        """Results of no visits; ``dim`` is the length of w, or 0 if its average is not needed."""
         return Visits(np.zeros(8), np.zeros(self.n), np.array([0.0, 0.0, power]), np.zeros(dim))
 
     def new_scratch(self) -> tuple[np.ndarray, np.ndarray]:
-        """Room for a sparse vector."""
+        """Scratch memory for a sparse vector: indices and values."""
         return np.empty(self.pack.width, np.uint64), np.empty(self.pack.width)

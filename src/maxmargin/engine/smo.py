@@ -1,4 +1,4 @@
-"""A visit's small QP: the Gram matrix of an example's planes, and steps of its dual variables."""
+"""The small QP of a visit: Gram matrix of an example's planes, steps of its dual variables."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from .arrays import CHANGED, EMPTY
 from .keep import leaf
 from .linalg import copy_labels, sparse_axpy
 
-#: A pair whose violation is below this part of tau is left alone (0.15 / 0.25 in the paper).
+#: Stop when the violation of the worst pair is below this fraction of tau (0.15 / 0.25 in the
+#: paper of Balamurugan et al., 2011).
 INNER = 0.6
 
 
 @leaf
 def ascend_block(alpha, kept, known, i, m, block, C, options, width, w, visits):
-    """Solve the dual of one example, or take a step in it; then w follows (line 22).
+    """Solve the dual of one example, or take one step in it, and update w (line 22).
 
-    It sees no labels, so that it is compiled for problems in plain Python as well.
+    It does not use labels, so it is compiled also for problems in plain Python.
     """
     F, K, steps, scale, nnz = block.F, block.K, block.step, block.scale, block.nnz
     set_gram(kept, known, i, m, block, K, nnz, scale, width)
@@ -36,18 +37,18 @@ def ascend_block(alpha, kept, known, i, m, block, C, options, width, w, visits):
                 sparse_axpy(step * past, idx, val, nnz[r], lag)
 
 
-def move_duals(whole, alpha, F, K, steps, m, C, tau):
-    """By one of the two methods below."""
-    return (frank_wolfe if whole else smo)(whole, alpha, F, K, steps, m, C, tau)
+def move_duals(towards_best, alpha, F, K, steps, m, C, tau):
+    """Move alpha_i by Frank-Wolfe if ``towards_best`` is true, by SMO if it is None."""
+    return (frank_wolfe if towards_best else smo)(towards_best, alpha, F, K, steps, m, C, tau)
 
 
 @overload(move_duals)
-def _overload_move_duals(whole, alpha, F, K, steps, m, C, tau):
-    return smo if isinstance(whole, types.NoneType) else frank_wolfe
+def _overload_move_duals(towards_best, alpha, F, K, steps, m, C, tau):
+    return smo if isinstance(towards_best, types.NoneType) else frank_wolfe
 
 
-def smo(whole, alpha, F, K, steps, m, C, tau):
-    """Algorithm 2: the most violating pair, until its violation is small."""
+def smo(towards_best, alpha, F, K, steps, m, C, tau):
+    """Algorithm 2: steps on the most violating pair, until its violation is small."""
     for _ in range(100):
         p, q = 0, -1
         for r in range(m):
@@ -70,11 +71,11 @@ def smo(whole, alpha, F, K, steps, m, C, tau):
             F[r] -= C * step * (K_p[r] - K_q[r])
 
 
-def frank_wolfe(whole, alpha, F, K, steps, m, C, tau):
-    """alpha_i moves towards the best output by an exact line search (Lacoste-Julien et al.).
+def frank_wolfe(towards_best, alpha, F, K, steps, m, C, tau):
+    """Move alpha_i towards the best output by an exact line search (Lacoste-Julien et al., 2013).
 
-    A gap that is not positive is rounding: alpha_i is the best already, and the quotient of two
-    rounding errors would be an arbitrary step.
+    If the gap is not positive, alpha_i is optimal up to rounding, and the step would be the
+    quotient of two rounding errors: nothing is done.
     """
     p, mean = 0, 0.0
     for r in range(m):
@@ -99,9 +100,10 @@ def frank_wolfe(whole, alpha, F, K, steps, m, C, tau):
 
 @register_jitable
 def set_gram(kept, known, i, m, block, K, nnz, scale, width):
-    """The Gram matrix of V_i: K[r, s] = <plane_r, plane_s>; what is kept of it is not computed.
+    """The Gram matrix of V_i: K[r, s] = <plane_r, plane_s>; stored entries are not computed again.
 
-    An index may repeat in a plane, so one of the two is spread.
+    An index may occur several times in a plane, so one of the two planes is first summed into the
+    table of the block.
     """
     keys, sums, places, spread = block.keys, block.sums, block.places, block.spread
     old = known[i] if len(kept) > 0 else 1
@@ -129,7 +131,7 @@ def set_gram(kept, known, i, m, block, K, nnz, scale, width):
 
 @register_jitable
 def spread_plane(idx, val, nnz, keys, sums, places, spread):
-    """Write a plane into the table."""
+    """Add a plane to the table, and write the places used."""
     for e in range(nnz):
         place = idx[e] if spread == 1 else find(keys, spread, idx[e])
         keys[place] = idx[e]
@@ -152,7 +154,7 @@ def dot_spread(idx, val, nnz, keys, sums, spread):
 
 @register_jitable
 def find(keys, spread, index):
-    """The place of an index in the table, or the free one where it belongs."""
+    """The place of an index in the table, or the free place where it would be stored."""
     mask = np.uint64(len(keys) - 1)
     place = (index * np.uint64(spread)) & mask
     while keys[place] != index and keys[place] != EMPTY:
@@ -180,7 +182,7 @@ def drop_zeros(duals, i, base, length):
 
 @register_jitable
 def move_gram(gram, i, count, r, to):
-    """Row and column r of the kept Gram matrix become those of an output before it."""
+    """Move row and column r of the stored Gram matrix to position ``to``, which is smaller."""
     if len(gram) > 0:
         for s in range(count):
             gram[i, to, s] = gram[i, r, s]

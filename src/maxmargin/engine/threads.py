@@ -1,7 +1,7 @@
-"""Threads that stay alive between passes, and how a pass is cut into pieces for them.
+"""Threads that stay alive between passes, and the division of a pass into pieces.
 
-Compiled loops run outside the GIL. What a piece is depends on the examples only, never on the
-number of threads, wherever sums are made of pieces: so the result is the same for any number.
+Compiled passes run without the GIL. If sums are computed from pieces, the pieces depend on the
+examples only, never on the number of threads, so that the result is the same for any number.
 """
 
 from __future__ import annotations
@@ -15,21 +15,22 @@ from typing import Any
 
 import numpy as np
 
-#: A chunk of examples is sized to take about this long, in seconds.
+#: Target duration of a chunk of examples, in seconds.
 CHUNK_TIME = 0.05
 
-#: Work of so many seconds is worth waking other threads.
+#: Use other threads if the work takes at least this many seconds.
 WORTH = 0.004
 
-#: Pieces of a pass whose sums are kept apart: this many at least, if they are not too small.
+#: Minimum number of pieces of a pass that are summed separately, if they are not too small.
 PIECES = 16
 
-#: The fewest and the most examples of a piece; those of a problem in plain Python are slow.
+#: Minimum and maximum number of examples in a piece, and their number for a problem in plain
+#: Python, which is slow.
 SMALLEST, LARGEST, INTERPRETED = 32, 512, 8
 
 
 class Threads:
-    """Runs work on pieces, in ``n`` threads or, if that is 1, right here."""
+    """Runs work on pieces, in ``n`` threads, or in the calling thread if ``n`` is 1."""
 
     def __init__(self, n: int) -> None:
         self.n = n
@@ -45,8 +46,8 @@ class Threads:
     ) -> list[Any]:
         """``[work(piece) for piece in pieces]``, with a check between pieces.
 
-        When the check or the work raises, ``abort`` is called, and no work is left running. Work
-        of which few seconds are ``expected`` is done right here.
+        If the check or the work raises an exception, ``abort`` is called and all work ends. Work
+        that is ``expected`` to take little time (seconds) is done in the calling thread.
         """
         if self.n == 1 or expected < WORTH:
             found = []
@@ -78,25 +79,26 @@ class Threads:
         return [future.result() for future in futures]
 
     def close(self) -> None:
-        """End the threads; the next call starts new ones."""
+        """End the threads; the next call of ``each`` starts new ones."""
         if self._pool is not None:
             self._pool.shutdown()
             self._pool = None
 
 
 class Chunks:
-    """Parts of an order that take about CHUNK_TIME each, for work whose result they cannot change.
+    """Parts of an order that take about CHUNK_TIME each.
 
-    Their size follows the clock.
+    Their size depends on measured times, so the result of the work must not depend on it.
     """
 
     def __init__(self) -> None:
         self.size = 64
 
     def __call__(self, order: np.ndarray, n: int = 1) -> Iterator[np.ndarray]:
-        """The parts; ``n`` of them are worked on at a time.
+        """The parts, each to be worked on by ``n`` threads.
 
-        With threads they are longer: all wait at the end of each, and checks are made meanwhile.
+        With several threads the parts are longer, because all threads wait at the end of each part,
+        and checks are made in the meantime.
         """
         limit = CHUNK_TIME if n == 1 else 4 * CHUNK_TIME
         done = 0
@@ -112,7 +114,7 @@ class Chunks:
 
 
 def split_by_effort(order: np.ndarray, effort: np.ndarray, n: int) -> list[np.ndarray]:
-    """At most ``n`` parts of about the same total effort, none of them empty."""
+    """At most ``n`` non-empty parts of about the same total effort."""
     if n == 1 or len(order) <= 1:
         return [order] if len(order) else []
     total = np.cumsum(effort[order])
@@ -121,9 +123,9 @@ def split_by_effort(order: np.ndarray, effort: np.ndarray, n: int) -> list[np.nd
 
 
 def fixed_pieces(order: np.ndarray, compiled: bool, slow: bool = False) -> list[np.ndarray]:
-    """Pieces by counts alone, for sums that must not depend on the number of threads.
+    """Pieces that depend on counts only, for sums that must not depend on the number of threads.
 
-    Where the oracle is slow they are small: no thread should wait long for the last one.
+    They are small if the oracle is slow, so that no thread waits long for the last piece.
     """
     size = max(-(-len(order) // PIECES), SMALLEST)
     if slow:
@@ -133,7 +135,7 @@ def fixed_pieces(order: np.ndarray, compiled: bool, slow: bool = False) -> list[
 
 
 def n_threads(n_jobs: int | None) -> int:
-    """``n_jobs`` as scikit-learn reads it: -1 is all cores, -2 all but one, None is 1."""
+    """``n_jobs`` as in scikit-learn: -1 is all cores, -2 all but one, None is 1."""
     if n_jobs is None:
         return 1
     cores = os.cpu_count() or 1

@@ -98,7 +98,7 @@ class Vector(NamedTuple):
             sparse_fill(self.where, 0.0, out)
 
     def dense(self, dim: int) -> np.ndarray:
-        """All entries."""
+        """All entries (dim,)."""
         out = np.zeros(dim)
         self.add_to(out)
         return out

@@ -1,8 +1,8 @@
-"""Views without reference counts, and fetching ahead: memory in the hot loops.
+"""Views of arrays without reference counts, and prefetching, for the inner loops.
 
-Inside compiled code numba counts references to every array that a function takes out of a tuple,
-with atomic instructions that cost more than a small oracle. The caller of a loop owns all arrays
-for as long as the loop runs, so the loop may work on views that own nothing.
+In compiled code numba counts references to every array that a function takes out of a tuple, with
+atomic instructions that cost more than a small oracle. The caller of a pass owns all arrays while
+the pass runs, so the pass can use views that own nothing.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from numba.extending import lower_builtin, type_callable
 def borrow(value):
     """The same arrays, or (nested named) tuples of arrays, without ownership.
 
-    Interpreted it does nothing. Two rules: the result must not outlive the function that called
-    this, and that function must not assign to items of it (kernels may): numba does not see that
-    the arrays are the caller's, and removes such assignments as useless.
+    In interpreted code it does nothing. Two rules: the result must not outlive the function that
+    called ``borrow``, and this function must not assign to items of the result (functions that it
+    calls may). numba does not know that the caller owns the arrays, and removes such assignments.
     """
     return value
 
@@ -34,7 +34,7 @@ def _lower_borrow(context, builder, signature, args):
 
 
 def _strip(context, builder, kind, value):
-    """Set the owner of each array to null; LLVM then drops the counting."""
+    """Set the owner of each array to null; LLVM then removes the reference counts."""
     if isinstance(kind, types.Array):
         array = context.make_array(kind)(context, builder, value)
         array.meminfo = cgutils.get_null_value(array.meminfo.type)
@@ -50,9 +50,9 @@ def _strip(context, builder, kind, value):
 
 
 def frozen(labels):
-    """The same array as one that cannot be written: a function for both kinds is compiled once.
+    """The same array as read-only type, so that functions are compiled for one type only.
 
-    Interpreted it does nothing.
+    In interpreted code it does nothing.
     """
     return labels
 
@@ -68,7 +68,7 @@ def _lower_frozen(context, builder, signature, args):
 
 
 def prefetch(array, i):
-    """Have the processor fetch ``array[i]`` into its caches; interpreted it does nothing."""
+    """Fetch ``array[i]`` into the processor's caches; does nothing in interpreted code."""
 
 
 @type_callable(prefetch)

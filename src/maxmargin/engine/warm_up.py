@@ -17,13 +17,13 @@ from .vectors import warm_up_vectors
 
 
 def warm_up(loops: Loops, arrays: ShardArrays, mode: int, names: tuple[str, ...]) -> float:
-    """Compile (or load) these loops by treating no example; returns the seconds it took."""
+    """Compile (or load) these passes by calls without examples; returns the seconds it took."""
     start = time.perf_counter()
     for number, name in enumerate(names, 1):
         with piece(number, len(names)):
             getattr(loops, name.split()[0])(*_nothing_to_do(name, arrays, mode))
         if name.startswith("ascend") and not loops.compiled:
-            _warm_up_block(arrays, _rule(name))
+            _warm_up_block(arrays, _pass_options(name))
     if "collect" in names:
         go_towards(np.zeros(1), np.zeros(1), 0.0, np.zeros(1))
         warm_up_vectors()
@@ -31,24 +31,36 @@ def warm_up(loops: Loops, arrays: ShardArrays, mode: int, names: tuple[str, ...]
 
 
 def _nothing_to_do(name: str, arrays: ShardArrays, mode: int) -> tuple[Any, ...]:
-    """Arguments for a loop that name no example."""
-    pack, scratch, nobody = arrays.pack, arrays.new_scratch(), np.arange(0)
+    """Arguments for a pass over no examples."""
+    pack, scratch, no_examples = arrays.pack, arrays.new_scratch(), np.arange(0)
     w, labels, value, work = np.zeros(1), pack.truth[:0].copy(), np.zeros(0), np.zeros(0)
     cache, duals = arrays.new_cache(0), arrays.new_duals(1)
     visits, block = arrays.new_visits(0), arrays.new_block(0)
     return {
-        "decode": (pack, w, mode, nobody, labels, work),
-        "collect": (pack, w, mode, nobody, labels, w, value, scratch),
-        "recall": (pack, w, mode, nobody, cache, 0, labels, value, scratch, work),
-        "remember": (pack, nobody, labels, value, value, cache, 0),
-        "ascend": (pack, w, 1.0, mode, nobody, duals, _rule(name), labels, visits, block, work),
-        "sum": (pack, 1.0, mode, nobody, duals, w, scratch),
+        "decode": (pack, w, mode, no_examples, labels, work),
+        "collect": (pack, w, mode, no_examples, labels, w, value, scratch),
+        "recall": (pack, w, mode, no_examples, cache, 0, labels, value, scratch, work),
+        "remember": (pack, no_examples, labels, value, value, cache, 0),
+        "ascend": (
+            pack,
+            w,
+            1.0,
+            mode,
+            no_examples,
+            duals,
+            _pass_options(name),
+            labels,
+            visits,
+            block,
+            work,
+        ),
+        "sum": (pack, 1.0, mode, no_examples, duals, w, scratch),
     }[name.split()[0]]
 
 
-def _rule(name: str) -> PassOptions:
-    """The kind of rule for which "ascend", or "ascend whole", is compiled."""
-    return PassOptions(True, frank_wolfe=True if name == "ascend whole" else None)
+def _pass_options(name: str) -> PassOptions:
+    """The options for which "ascend" or "ascend frank-wolfe" is compiled."""
+    return PassOptions(True, frank_wolfe=True if name == "ascend frank-wolfe" else None)
 
 
 def _warm_up_block(arrays: ShardArrays, options: PassOptions) -> None:

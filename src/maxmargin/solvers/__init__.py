@@ -1,7 +1,7 @@
 """The solvers, one file each, and how they are found and chosen.
 
-Every ``base.Solver`` that a file of this folder defines is known by its name; solvers of other
-packages come in by the entry-point group ``maxmargin.solvers``.
+Every ``base.Solver`` in a file of this folder is found and available by its name. Solvers of other
+packages are found through the entry-point group ``maxmargin.solvers``.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from .task import Task
 #: The entry-point group of solvers in other packages.
 GROUP = "maxmargin.solvers"
 
-#: "auto" takes one-slack below this number of operations in a pass of the oracle: training is over
-#: in an instant with any solver, and one-slack compiles faster.
+#: "auto" chooses one-slack below this number of operations per oracle pass: training is fast with
+#: any solver, and one-slack compiles faster.
 FEW_OPERATIONS = 1e5
 
-#: The same as a number of examples, for problems that do not count their operations.
+#: The same as a number of examples, for problems that do not know their operations.
 FEW_EXAMPLES = 500
 
 
@@ -80,13 +80,14 @@ def solver_names(for_kernels: bool | None = None) -> dict[str, tuple[type[Solver
 
 
 def choose(shard: Shard) -> Solver:
-    """What "auto" means: it looks at counts only, so that runs repeat exactly.
+    """The solver of "auto", chosen from counts only, so that runs are reproducible.
 
-    SDM: it was the fastest on all data sets that we have tried (``maxmargin bench auto-choice``).
-    Where the data are tiny, one-slack: it compiles in half of the time, and it has no randomness,
-    so that a weight of 2 is exactly an example given twice. One-slack is also taken for problems in
-    plain Python, where every visit of an example is interpreted: with its caches it needs the
-    fewest of them.
+    The default is SDM, which was the fastest on all data sets that we have tried
+    (``python -m benchmarks auto-choice``).
+    For tiny data it is one-slack, which compiles in half of the time. It also has no randomness, so
+    that an example with weight 2 counts exactly like two examples. For problems in plain Python,
+    where every visit of an example is interpreted, it is one-slack too, which needs the fewest
+    visits thanks to its caches.
     """
     if not shard.loops.compiled:
         return OneSlack()
@@ -96,9 +97,9 @@ def choose(shard: Shard) -> Solver:
 
 
 def get_solver(solver: Any, shard: Shard | None = None) -> Solver:
-    """A solver object from its name; objects stay as they are.
+    """A solver object from its name; objects are returned unchanged.
 
-    Without a shard there is nothing to choose by: "auto" is then only known to be a valid name.
+    Without a shard "auto" gives SDM; this is only used to check names.
     """
     if isinstance(solver, str) and solver == "auto":
         return SDM() if shard is None else choose(shard)
@@ -112,7 +113,7 @@ def get_solver(solver: Any, shard: Shard | None = None) -> Solver:
         return cls(**options)
     if not isinstance(solver, Solver):
         raise DataError(
-            "solver is a name or a solver object such as mm.OneSlack() (classes derive from "
+            "solver must be a name or a solver object such as mm.OneSlack() (a subclass of "
             f"mm.Solver), got {solver!r}"
         )
     return solver

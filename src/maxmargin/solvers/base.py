@@ -1,12 +1,13 @@
-"""The contract of a solver: four methods that it must have, and hooks that do nothing by default.
+"""The interface of a solver: four required methods, and hooks that do nothing by default.
 
-A solver is a frozen dataclass of options in one file of this folder, found by itself, or in another
-package that names it in the entry-point group ``maxmargin.solvers``. It derives from ``Solver``, or
-from ``dual.DualSolver`` if it moves dual variables of single examples. ``subgradient.py`` is the
-shortest to read, ``examples/toy_solver.py`` the smallest possible.
+A solver is a frozen dataclass of options in one file of this folder, where it is found
+automatically, or in another package, which names it in the entry-point group ``maxmargin.solvers``.
+It is a subclass of ``Solver``, or of ``dual.DualSolver`` if it changes the dual variables of one
+example at a time. ``subgradient.py`` is the shortest to read; ``examples/toy_solver.py`` is a
+minimal one.
 
-Everything that changes during training lives in the state that ``init`` returns: the options never
-change, and a checkpoint saves the state.
+Everything that changes during training is in the state that ``init`` returns. Options never change,
+and a checkpoint saves the state.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from .task import Task
 if TYPE_CHECKING:
     from .warm import WarmStart
 
-#: A point, its primal value and a lower bound; the point is None if no complete pass told P.
+#: Weights w, P(w) and a lower bound; w is None if no complete pass has computed P.
 Step = tuple[Any, float, float]
 
 
@@ -32,14 +33,14 @@ class State:
     that a fresh state has.
     """
 
-    #: Whether a rule of the solver itself ends training now, and how that is reported.
+    #: Whether a stopping rule of the solver ends training now, and the status that is reported.
     finished: bool = False
     status: Status = Status.OWN_RULE
 
-    #: Whether progress is lost for a while on purpose: the loop then does not call it stalled.
+    #: Whether progress was lost on purpose, for a while: training is then not considered stalled.
     recovering: bool = False
 
-    #: Attributes that a checkpoint need not hold, because they follow from the rest.
+    #: Attributes that a checkpoint does not store, because they follow from the others.
     scratch: ClassVar[tuple[str, ...]] = ()
 
     def check_restored(self, task: Task) -> None:
@@ -49,31 +50,31 @@ class State:
         """
 
     def check_restored_run(self, task: Task, run: Any) -> None:
-        """The same for what the best point and the history of the whole run tell.
+        """Like ``check_restored``, for checks that need the best point and history of the run.
 
-        It is called on the state itself, if all examples are in this process.
+        It is called only for the state itself, and if all examples are in this process.
         """
 
 
 class Solver:
-    """A method of training: what the loop in ``loop.py`` calls."""
+    """A training method, called by the training loop (``loop.py``)."""
 
-    #: As users write it: ``solver="sdm"``.
+    #: The name for users: ``solver="sdm"``.
     name: ClassVar[str] = ""
 
-    #: More names, each with the options that it stands for.
+    #: Other names, each with the options that it stands for.
     variants: ClassVar[dict[str, dict[str, Any]]] = {}
 
     #: Whether it works in the space of a kernel, on a ``kernels.scores.ScoreShard``.
     for_kernels: ClassVar[bool] = False
 
-    #: Whether its primal values are estimates: then the last point is returned, not the best one.
+    #: Whether its primal values are estimates; then the last weights are returned, not the best.
     estimates: ClassVar[bool] = False
 
-    #: Options that change only memory or time, not the iterates: a checkpoint ignores them.
+    #: Options that change only memory or time, not the iterates; a checkpoint ignores them.
     resources: ClassVar[tuple[str, ...]] = ()
 
-    # What every solver must have.
+    # Methods that every solver must define.
 
     def loops(self, task: Task) -> tuple[str, ...]:
         """The compiled passes it calls, by their names in ``engine.bind.Loops``."""
@@ -84,11 +85,11 @@ class Solver:
         raise NotImplementedError
 
     def step_once(self, task: Task, state: Any) -> Step:
-        """One iteration: ``(w, primal, dual)``.
+        """One iteration; returns ``(w, primal, dual)``.
 
-        ``w`` is a point whose primal value a complete pass of the oracle has just told, or None; it
-        is copied where it is kept. ``dual`` is the value of a feasible dual point, -inf if none is
-        known.
+        ``primal`` is P(w), computed by a complete oracle pass in this iteration; w is None if there
+        was no such pass. The caller copies w if it keeps it. ``dual`` is the value of a feasible
+        dual point, or -inf if none is known.
         """
         raise NotImplementedError
 
@@ -103,25 +104,25 @@ class Solver:
         return 0.0
 
     def restart(self, task: Task, state: Any, C: float) -> Any:
-        """A first state from the last one of a run with another ``C`` on the same examples.
+        """An initial state from the last state of a run with another ``C`` on the same examples.
 
-        None if nothing of it is of use.
+        None if the last state is of no use.
         """
         return None
 
     def extend(self, task: Task, state: Any, kept: WarmStart, relabel: np.ndarray | None) -> Any:
-        """A first state from the last one of a run on the first of the examples, or None."""
+        """An initial state from the last state of a run on the first of the examples, or None."""
         return None
 
     def exact_dual(self, task: Task, state: Any) -> float | None:
-        """The dual value of the present point from its definition, before it certifies anything.
+        """The current dual value, computed from its definition, before a certificate uses it.
 
-        None if the values of ``step_once`` carry no rounding errors along.
+        None if the values of ``step_once`` do not accumulate rounding errors.
         """
         return None
 
     def freeze(self, task: Task, state: Any) -> None:
-        """Before a checkpoint: take what is known elsewhere, such as in workers, into the state."""
+        """Called before a checkpoint: copy data from elsewhere, such as workers, into the state."""
 
     def thaw(self, task: Task, state: Any) -> None:
-        """After a checkpoint was read into ``state``: give it back."""
+        """Called after a checkpoint was read into ``state``: send the data back."""

@@ -1,9 +1,9 @@
 """Block-coordinate Frank-Wolfe: Lacoste-Julien, Jaggi, Schmidt and Pletscher (2013).
 
 A visit moves the dual variables of one example towards its most violated output, by an exact line
-search. With planes kept (Shah, Kolmogorov and Lampert, 2015) passes over the known outputs come
-between those that ask the oracle; with gap sampling (Osokin et al., 2016) examples with a large gap
-are visited more often.
+search. With cached planes (Shah, Kolmogorov and Lampert, 2015) there are passes over the known
+outputs between those that call the oracle. With gap sampling (Osokin et al., 2016) examples with a
+large gap are visited more often.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .task import Task
 from .warm import WarmStart, rescale_duals, take_over
 from .working_sets import Passes, WorkingSets
 
-#: With gap sampling the gaps of all examples are looked at again after so many passes.
+#: With gap sampling: number of passes after which the gaps of all examples are computed again.
 REFRESH = 10
 
 
@@ -31,12 +31,13 @@ class BCFW(DualSolver):
     Parameters
     ----------
     inner : int
-        Passes over the outputs already known after each pass that asks the oracle; 0 for the
-        algorithm without kept planes.
+        Number of passes over the known outputs after each pass that calls the oracle; 0 for the
+        algorithm without cached planes.
     sampling : {"permutation", "gap"}
-        Visit all examples in random order, or draw them in proportion to their last known gap.
+        Visit all examples in random order, or sample them in proportion to their last known gap.
     average : bool
-        Certify the average of w over all visits, visit t weighing t, in turn with the last w.
+        Certify in turn the last w and the average of w over all visits, in which visit t has the
+        weight t.
     """
 
     inner: int = 5
@@ -47,13 +48,13 @@ class BCFW(DualSolver):
 
     def __post_init__(self) -> None:
         if self.inner < 0:
-            raise DataError(f"inner is a number of passes >= 0, got {self.inner}")
+            raise DataError(f"inner must be a number of passes >= 0, got {self.inner}")
         if self.sampling not in ("permutation", "gap"):
-            raise DataError(f"sampling is 'permutation' or 'gap', got {self.sampling!r}")
+            raise DataError(f"sampling must be 'permutation' or 'gap', got {self.sampling!r}")
 
     def loops(self, task: Task) -> tuple[str, ...]:
-        """The loops it calls."""
-        return ("ascend whole", "sum")
+        """The compiled passes it calls."""
+        return ("ascend frank-wolfe", "sum")
 
     def init(self, task: Task) -> WorkingSets:
         """alpha is 1 at the truth, w = 0."""
@@ -67,19 +68,19 @@ class BCFW(DualSolver):
     def extend(
         self, task: Task, state: WorkingSets, kept: WarmStart, relabel: np.ndarray | None
     ) -> WorkingSets:
-        """From a run on the first of the examples."""
+        """From a run on the first of these examples."""
         fresh = self.init(task)
         take_over(task, fresh, state.duals, relabel)
         return fresh
 
     def step_once(self, task: Task, state: WorkingSets) -> tuple[np.ndarray | None, float, float]:
-        """Passes with and without the oracle; now and then a certificate."""
+        """Passes with and without the oracle, and in some iterations a certificate."""
         for _ in self.ascend(task, state):
             pass
         return sets.certify(task, state, self.wanted(task, state))
 
     def ascend(self, task: Task, state: WorkingSets) -> Passes[None]:
-        """A pass that asks the oracle, and the passes over known outputs after it."""
+        """A pass that calls the oracle, followed by passes over the known outputs."""
         with task.share("oracle"):
             order, everyone = self._order(task, state)
             gap = yield from sets.sweep(task, state, order, PassOptions(True, frank_wolfe=True))
@@ -96,7 +97,7 @@ class BCFW(DualSolver):
                     break
 
     def _order(self, task: Task, state: WorkingSets) -> tuple[np.ndarray, bool]:
-        """The examples of a pass, and whether these are all."""
+        """The examples of a pass, and whether these are all examples."""
         gap = np.maximum(state.visits.gap, 0.0) * task.shard.pack.weight  # rounding may be negative
         if self.sampling == "permutation" or state.iterations % REFRESH == 0 or gap.sum() <= 0:
             return sets.shuffled(task, task.shard.everyone), True

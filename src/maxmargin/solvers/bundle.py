@@ -1,4 +1,4 @@
-"""The cutting-plane model of the risk: its planes, their Gram matrix and its dual solution.
+"""The cutting-plane model of the risk: planes, their Gram matrix and the dual solution.
 
 Everything here is divided by n, the sum of the weights: a cut is ``(g/n, l/n)``, ``N = C n``,
 
@@ -16,18 +16,19 @@ from .checking import check_plane, close, require
 from .qp import solve_simplex_qp
 from .task import Task
 
-#: A plane leaves the bundle after so many QPs in which its dual was zero (paper 000, section 4).
+#: Remove a cut after this many QPs in which its dual variable was zero (Joachims et al., 2009,
+#: section 4).
 IDLE_QPS = 50
 
 
 class Cuts:
     """The cuts of the working set W, with the dual solution ``beta`` of the QP over them.
 
-    The truth is the first cut, ``(0, 0)``: with it the duals sum to one. How an inner product is
-    made, and when cuts leave, those know who build on this.
+    The first cut is that of the truth, ``(0, 0)``; with it the dual variables sum to one.
+    Subclasses compute the inner products and decide when cuts are removed.
     """
 
-    #: Arrays of a checkpoint that may be larger than those of a fresh run.
+    #: Arrays that may be larger in a checkpoint than in a new run.
     grows: tuple[str, ...] = ("loss", "gram", "beta", "idle", "number")
 
     def __init__(self, dim: int, N: float):
@@ -48,7 +49,7 @@ class Cuts:
         return self.N**2 * float(self.beta @ self.gram @ self.beta)
 
     def _append(self, plane: Vector, loss: float, row: np.ndarray) -> None:
-        """One cut more; ``row`` are its inner products with all cuts, with itself the last."""
+        """Add a cut; ``row`` (m + 1,) are its inner products with all cuts and, last, itself."""
         m = len(self.planes)
         gram = np.empty((m + 1, m + 1))
         gram[:m, :m] = self.gram
@@ -60,12 +61,12 @@ class Cuts:
         self.idle = np.append(self.idle, 0)
 
     def _solve_dual(self, tol: float) -> None:
-        """Solve the QP to ``tol``, from the last solution."""
+        """Solve the QP to the precision ``tol``, starting from the last solution."""
         self.beta = solve_simplex_qp(self.gram, self.loss, self.N, self.beta, tol)
         self.idle = np.where(self.beta > 0, 0, self.idle + 1)
 
     def _sum_planes(self) -> None:
-        """Add the dual solution to w, which must be zero, and evaluate it."""
+        """Compute w, which must be zero before, and D from the dual solution."""
         for plane, beta in zip(self.planes, self.beta, strict=True):
             if beta > 0:
                 plane.add_to(self.w, self.N * beta)
@@ -76,7 +77,7 @@ class Cuts:
         self.dual = self.N * float(self.beta @ self.loss) - 0.5 * self.square()
 
     def _keep(self, kept: np.ndarray) -> None:
-        """Remove all other cuts; where their duals are zero the solution stays."""
+        """Keep only these cuts; the others should have zero dual variables."""
         self.planes = [self.planes[t] for t in kept]
         self.gram = self.gram[np.ix_(kept, kept)]
         self.loss, self.beta, self.idle = self.loss[kept], self.beta[kept], self.idle[kept]
@@ -100,18 +101,20 @@ class Cuts:
 
 
 class Bundle(Cuts):
-    """Cuts over all examples, as vectors like w."""
+    """Cuts over all examples, as vectors of the length of w."""
 
-    #: Not part of a checkpoint: zero between any two calls.
+    #: Not part of a checkpoint, because it is zero between calls.
     scratch = ("_spread",)
 
     def __init__(self, dim: int, N: float):
         super().__init__(dim, N)
-        self.number = np.zeros(1, np.int64)  # cuts are numbered in the order in which they came
+        self.number = np.zeros(
+            1, np.int64
+        )  # cuts are numbered in the order in which they were added
         self._spread = np.zeros(dim)
 
     def violation(self, plane: Vector, loss: float) -> float:
-        """By how much the cut exceeds the model at the model's own solution w."""
+        """By how much the cut exceeds the model at w, the solution of the QP."""
         return loss - plane.dot(self.w) - self.slack()
 
     def slack(self) -> float:
@@ -119,7 +122,7 @@ class Bundle(Cuts):
         return float((self.loss - self.N * (self.gram @ self.beta)).max())
 
     def add(self, plane: Vector, loss: float) -> None:
-        """Put a cut into the working set; the Gram matrix grows by one row."""
+        """Add a cut to the working set."""
         plane.add_to(self._spread, 1.0)
         row = np.array([other.dot(self._spread) for other in self.planes] + [plane.norm2()])
         plane.wipe(self._spread)
@@ -127,7 +130,7 @@ class Bundle(Cuts):
         self.number = np.append(self.number, self.number.max() + 1)
 
     def solve(self, tol: float) -> None:
-        """Solve the QP to ``tol``, from the last solution; drop what has long been idle.
+        """Solve the QP to the precision ``tol``, and remove cuts that have been idle for long.
 
         ``w`` changes in place.
         """
@@ -139,11 +142,11 @@ class Bundle(Cuts):
         self._sum_planes()
 
     def _evaluate(self) -> None:
-        """D with |w|^2 from w itself: in the sum of products of cuts most digits cancel."""
+        """D with |w|^2 computed from w, because sums over the Gram matrix lose digits."""
         self.dual = self.N * float(self.beta @ self.loss) - 0.5 * float(self.w @ self.w)
 
     def adapt(self, N: float, part: float, tol: float) -> None:
-        """The same cuts for another N = C n, and for an n of which the old one is this part."""
+        """Adapt the cuts to another N = C n; ``part`` is the old n divided by the new one."""
         self.N = N
         if part != 1:
             self.planes = [Vector(plane.where, part * plane.value) for plane in self.planes]
@@ -177,9 +180,9 @@ class Bundle(Cuts):
 
 
 class LineSearch:
-    """The variant without a QP (paper 000, remark after theorem 5): one aggregated cut.
+    """The variant without a QP (Joachims et al., 2009, remark after theorem 5): one aggregated cut.
 
-    Adding a cut moves w along the segment to it, by an exact line search on the dual.
+    Each new cut moves w on the segment towards it, by an exact line search on the dual.
     """
 
     def __init__(self, dim: int, N: float):
@@ -201,7 +204,7 @@ class LineSearch:
         return self.loss - float(self.w @ self.w) / self.N
 
     def add(self, plane: Vector, loss: float) -> None:
-        """The cut towards which the next ``solve`` moves."""
+        """Set the cut towards which the next ``solve`` moves."""
         self._new = (plane, loss)
 
     def solve(self, tol: float) -> None:
@@ -219,11 +222,11 @@ class LineSearch:
         self.dual = self.N * self.loss - 0.5 * float(self.w @ self.w)
 
     def adapt(self, N: float, part: float, tol: float) -> None:
-        """The same cut for another N = C n, and for an n of which the old one is this part."""
+        """Adapt the cut to another N = C n; ``part`` is the old n divided by the new one."""
         self.w = self.w * (part * N / self.N)
         self.loss *= part
         self.N = N
-        # The best point between the truth and the cut.
+        # An exact line search on the segment from the truth (w = 0) to the cut.
         norm = float(self.w @ self.w)
         step = min(self.N * self.loss / norm, 1.0) if norm > 0 else 1.0
         self.w = step * self.w

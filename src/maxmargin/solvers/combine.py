@@ -1,18 +1,18 @@
-"""Which outputs of the examples are put together into planes (paper 004).
+"""Combination of the outputs of examples into planes, as in the DivMCuts paper.
 
-A strategy looks at up to M outputs of each example, the most violated first, and returns slots
-(planes, n): plane p takes output ``slots[p, i]`` of example i. The plane of all first outputs is
-the most violated one; it is added anyway, before these.
+A strategy uses up to M outputs per example, the most violated first, and returns slots (planes, n):
+plane p consists of the outputs ``slots[p, i]`` of examples i. The plane of all first outputs is the
+most violated one; it is always added, before these.
 
 In the paper's notation, with plane_ik = psi_i(y_ik) and alpha = N beta, equation 14 is
 
     max_rho  sum_mik a c_ik rho_ik^m - a^2/2 |sum_mik Psi(x_i, y_ik) rho_ik^m|^2
 
-where the same c_ik stands before rho_ik^m of all planes m. So neither part sees which plane takes
-an output, only ``u_ik = sum_m rho_ik^m``: how often it is used. When M - 1 planes share M - 1
-outputs, each once (14b and 14c), nothing is left to choose. When the first may be used again
-(``reuse_map``), one output of each example is left out: that is all these programs decide. And the
-quadratic part is concave: the relaxed program has one maximum, not only stationary points.
+where c_ik is the same for all planes m. So the objective does not depend on which plane uses an
+output, only on ``u_ik = sum_m rho_ik^m``, the number of times it is used. If M - 1 planes use
+M - 1 outputs once each (14b and 14c), there is nothing to choose. If the first output may be used
+again (``reuse_map``), one output of each example is left out, and this is all that the programs
+decide. The quadratic part is concave, so the relaxed program has a global maximum.
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ import numpy as np
 from ..engine.several_outputs import SeveralOutputs
 from ..problem import SLACK
 
-#: The relaxed program is solved until a step can gain no more than this part of its value.
+#: Stop the relaxed program when a step can gain at most this fraction of its value.
 FIRST_ORDER = 1e-3
 MOST_STEPS = 50
 
 
 @dataclass(frozen=True)
 class Outputs:
-    """The outputs of all examples, and what equation 14 needs to know beside them.
+    """The outputs of all examples, and the other quantities in equation 14.
 
     Attributes
     ----------
     several : SeveralOutputs
-        Holds the outputs.
+        The outputs.
     mode : int
-    w : array
+    w : array (dim,)
         The solution of the QP before the new planes.
-    first : array
+    first : array (dim,)
         g of the most violated plane, divided by n.
     weight_of_new : float
-        The paper's alpha-tilde: what weight the new planes are assumed to get.
+        Assumed weight of the new planes (alpha-tilde in the paper).
     n : float
     """
 
@@ -56,7 +56,7 @@ class Outputs:
 
     @property
     def m(self) -> int:
-        """Outputs of each example."""
+        """Maximum number of outputs per example."""
         return self.several.m
 
     def along(self, v: np.ndarray) -> np.ndarray:
@@ -69,22 +69,22 @@ class Outputs:
         return self.fill(self.several.outputs.loss)
 
     def fill(self, values: np.ndarray) -> np.ndarray:
-        """Where an example has fewer outputs its first one takes their place."""
+        """Replace the values of missing outputs by those of the first output."""
         there = np.arange(self.m) < self.several.outputs.count[:, None]
         return np.where(there, values, values[:, :1])
 
 
 def order_slots(outputs: Outputs, reuse_map: bool = False) -> np.ndarray:
-    """DivMBest-Ordering: the m-th plane takes every example's m-th output."""
+    """DivMBest-Ordering: the m-th plane consists of the m-th outputs of all examples."""
     n, m = outputs.several.shard.n, outputs.m
     return np.broadcast_to(np.arange(1, m)[:, None], (m - 1, n))
 
 
 def ilp_slots(outputs: Outputs, reuse_map: bool = False) -> np.ndarray:
-    """DOP1-ILP: equation 14 without its quadratic terms, exactly.
+    """DOP1-ILP: the exact solution of equation 14 without its quadratic terms.
 
-    The constraints 14b and 14c bind the outputs of one example only, so that the program is an
-    assignment of outputs to planes for each example.
+    The constraints 14b and 14c concern the outputs of one example only, so the program is an
+    assignment of outputs to planes per example.
     """
     from scipy.optimize import linear_sum_assignment
 
@@ -93,16 +93,16 @@ def ilp_slots(outputs: Outputs, reuse_map: bool = False) -> np.ndarray:
     slots = np.empty((outputs.m - 1, len(gain)), np.int64)
     for i, row in enumerate(gain):
         _, chosen = linear_sum_assignment(np.tile(row, (outputs.m - 1, 1)), maximize=True)
-        slots[:, i] = np.sort(chosen) + first  # all orders are worth the same
+        slots[:, i] = np.sort(chosen) + first  # all orders have the same value
     return slots
 
 
 def linear_terms(outputs: Outputs) -> np.ndarray:
     """c_ik of equation 14 as printed, divided by alpha-tilde, up to a constant for each example.
 
-    As printed: without the 1/n^2 of H, which is lost from equation 10 on, and with the term of
-    Psi(X, Y), which the quadratic terms would cancel. Psi(x_i, y_ik) is phi_i(y_i) minus the plane,
-    and what does not depend on k is left out.
+    As printed means without the factor 1/n^2 of H, which the paper drops from equation 10 on, and
+    with the term of Psi(X, Y), which the quadratic terms would cancel. Psi(x_i, y_ik) is phi_i(y_i)
+    minus the plane; terms that do not depend on k are omitted.
     """
     a, n = outputs.weight_of_new, outputs.n
     shard = outputs.several.shard
@@ -113,10 +113,10 @@ def linear_terms(outputs: Outputs) -> np.ndarray:
 
 
 def relaxed_slots(outputs: Outputs, reuse_map: bool = False) -> np.ndarray:
-    """Equation 14 with its quadratic terms and without integrality, then rounded.
+    """Equation 14 with its quadratic terms, without integrality; the solution is rounded.
 
-    Frank and Wolfe's method over what each example leaves out. Written in planes the terms of
-    Psi(X, Y) cancel.
+    The variables are the outputs that each example leaves out; the method is Frank-Wolfe. The terms
+    of Psi(X, Y) cancel if the objective is written in terms of planes.
     """
     if not reuse_map:
         return order_slots(outputs)
@@ -143,7 +143,7 @@ def relaxed_slots(outputs: Outputs, reuse_map: bool = False) -> np.ndarray:
 
 
 def one_hot(chosen: np.ndarray, m: int) -> np.ndarray:
-    """Rows of zeros with a 1 at the place chosen."""
+    """Rows of zeros with a 1 at the chosen position (n, m)."""
     return (np.arange(m) == chosen[:, None]).astype(float)
 
 

@@ -1,8 +1,8 @@
-"""What proves that a problem is wrong: a primal value below the dual, an oracle that can be beaten.
+"""Detection of wrong problems: a primal value below the dual, or an oracle that is not optimal.
 
-P(w) lies above D(alpha) for all w and alpha, and no output of an example is better than the
-oracle's answer. Where that fails by more than rounding, a function of the problem does not do what
-it should, or the data were changed during training, and no certificate holds.
+P(w) >= D(alpha) for all w and alpha, and no output of an example is better than that of the oracle.
+If this is violated by more than rounding, a function of the problem is wrong or the data were
+changed during training, and no certificate is valid.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from ..errors import DataError, ProblemError
 from ..problem import SLACK
 from .task import Task
 
-#: Rounding errors are smaller than this part of the numbers that were added up.
+#: Maximum rounding error, relative to the numbers that were summed.
 ROUNDING = 1e-9
 
-#: The same where these numbers are in other processes, and only their sums are known.
+#: The same if these numbers are in other processes and only their sums are known.
 ROUNDING_OF_SUMS = 1e-6
 
-#: The rounding errors of w, for each number that is added to it, in units of the machine's.
+#: Rounding error of w per number added to it, in units of the machine precision.
 STEPS = 1e3
 
-#: Examples whose planes are looked at to learn how long planes are.
+#: Number of examples used to estimate the norm of planes.
 SAMPLE = 200
 
 ADVICE = (
@@ -36,10 +36,10 @@ ADVICE = (
 
 
 def check_finite(w: Any, primal: float, dual: float, every: bool = False) -> None:
-    """Raise a DataError if P, D or w is not finite; P holds |w|^2, so that it tells of w as well.
+    """Raise a DataError if P, D or w is not finite.
 
-    Without a point P is infinite, and without a bound D is minus infinity. ``every`` looks at all
-    entries of w.
+    P contains |w|^2, so a finite P suffices for w; ``every`` checks all entries of w. Without w, P
+    is infinite, and without a bound D is minus infinity.
     """
     values = w.value if isinstance(w, Vector) else w
     right = not (np.isnan(dual) or dual == np.inf)
@@ -64,7 +64,7 @@ def check_bounds(task: Task, w: Any, primal: float, dual: float) -> None:
     if local and dual - primal <= _rounding_of(task, w):
         return
     i = _worst_example(task, w) if local else None
-    where = "" if i is None else f" It shows in example {i}, whose oracle misses a better output."
+    where = "" if i is None else f" The oracle of example {i} misses a better output."
     raise ProblemError(
         f"the primal objective {primal:.6g} is below the dual {dual:.6g}, which is impossible."
         f"{where} {ADVICE[0].upper()}{ADVICE[1:]}"
@@ -78,7 +78,7 @@ def check_oracle(task: Task, known: Any, first: int, w: np.ndarray, i: int) -> N
     ----------
     task : Task
     known : Duals or Cache
-        Outputs of the examples.
+        Known outputs of the examples.
     first : int
         The first slot that holds an output.
     w : array (dim,)
@@ -89,7 +89,7 @@ def check_oracle(task: Task, known: Any, first: int, w: np.ndarray, i: int) -> N
     lo, length = pack.offsets[i], pack.offsets[i + 1] - pack.offsets[i]
     answer = shard.new_labels()
     shard.oracle(w, task.mode, answer, np.array([i]))
-    shard.n_oracle -= 1  # not a part of training
+    shard.n_oracle -= 1  # not counted as training
     best, error = _value(task, w, i, answer[lo : lo + length])
     start = known.loss.shape[1] * lo
     outputs = [known.labels[start + r * length :][:length] for r in range(first, known.count[i])]
@@ -97,13 +97,13 @@ def check_oracle(task: Task, known: Any, first: int, w: np.ndarray, i: int) -> N
     for value, more in [truth, *(_value(task, w, i, y) for y in outputs)]:
         if value - best > error + more:
             raise ProblemError(
-                f"the oracle's answer for example {i} has the value {best:.6g}, and an output that "
-                f"it gave before, or the true one, has {value:.6g}: {ADVICE}"
+                f"the oracle's output for example {i} has the value {best:.6g}, but an earlier "
+                f"output or the true one has {value:.6g}: {ADVICE}"
             )
 
 
 def _value(task: Task, w: np.ndarray, i: int, y: np.ndarray) -> tuple[float, float]:
-    """loss - <w, plane> of an output, and what rounding may make of it."""
+    """loss - <w, plane> of an output, and a bound on its rounding error."""
     shard, pack, functions = task.shard, task.shard.pack, task.shard.problem.functions
     truth = pack.truth[pack.offsets[i] : pack.offsets[i + 1]]
     idx, val = shard.new_scratch()
@@ -111,14 +111,14 @@ def _value(task: Task, w: np.ndarray, i: int, y: np.ndarray) -> tuple[float, flo
     nnz = functions.delta(pack.data, i, truth, y, idx, val)
     if nnz and idx[:nnz].max() >= len(w):
         raise ProblemError(
-            f"delta of example {i} has the index {idx[:nnz].max()}, and w has {len(w)} entries"
+            f"delta of example {i} has the index {idx[:nnz].max()}, but w has {len(w)} entries"
         )
     terms = (loss if task.mode == SLACK else 1.0) * val[:nnz] * w[idx[:nnz].astype(np.int64)]
     return loss - float(terms.sum()), ROUNDING * (abs(loss) + float(abs(terms).sum()))
 
 
 def _rounding_of(task: Task, w: np.ndarray) -> float:
-    """What rounding may do to P - D where planes are long or C is large: w is C times their sum."""
+    """Bound on the rounding error of P - D if planes are long or C is large."""
     shard = task.shard
     labels = shard.new_labels()
     some = shard.everyone[:: max(shard.n // SAMPLE, 1)]
@@ -131,7 +131,7 @@ def _rounding_of(task: Task, w: np.ndarray) -> float:
 
 
 def _worst_example(task: Task, w: np.ndarray) -> int | None:
-    """The example whose oracle at w is beaten most by its answers at other points."""
+    """The example whose output at w is worst compared with its outputs at other points."""
     shard, labels = task.shard, task.shard.new_labels()
     before = shard.n_oracle
 

@@ -1,7 +1,7 @@
-"""How an iteration makes its cut: from the caches, from some oracle calls, from all of them.
+"""Cuts of one-slack iterations: from the caches, from some oracle calls, or from all of them.
 
-The attempts come in the order of their cost, and the first cut that is violated enough is taken.
-Only the last one, in which every example's oracle was asked at this very w, tells P(w).
+Cuts are tried in the order of their cost, and the first one that is violated enough is used. Only
+the last one, for which the oracle of every example was called at this w, gives P(w).
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from .task import Task
 
 
 class Cut(NamedTuple):
-    """An aggregated plane ``(g, l)``, divided by n, and its value at the w it was made for.
+    """An aggregated plane ``(g, l)``, divided by n, and its value ``hinge`` at the current w.
 
-    ``complete`` says that each example gave its most violated plane, so that ``hinge`` is
-    ``sum_i weight_i H_i(w) / n``.
+    If ``complete`` is true, the plane of every example is its most violated one, so that ``hinge``
+    is ``sum_i weight_i H_i(w) / n``.
     """
 
     plane: Vector
@@ -33,20 +33,20 @@ class Cut(NamedTuple):
 
 
 class CutMaker:
-    """Makes cuts for one-slack training; owns the per-example caches.
+    """Makes cuts for one-slack training; it holds the caches of the examples.
 
     Parameters
     ----------
     task : Task
     slots : int
-        Outputs cached for each example.
+        Number of cached outputs per example.
     share : float
-        Part of the examples whose oracle is asked first.
+        Fraction of the examples whose oracle is called first.
     select : {"cyclic", "gain"}
-        Which: the next ones of a fixed random order, or half of them where the oracle last
-        improved most on the cache.
+        Which examples these are: the next ones in a fixed random order, or half of them those for
+        which the oracle improved most on the cache at its last call.
     diverse : DiverseCuts, optional
-        Asks for several outputs, where several cuts an iteration are wanted.
+        Finds several outputs per example, for several cuts per iteration.
     """
 
     scratch = ("task",)
@@ -66,7 +66,7 @@ class CutMaker:
         self.now = 0
 
     def attempts(self, w: np.ndarray) -> Iterator[Cut]:
-        """Cuts at w, each better founded and more expensive than the one before."""
+        """Cuts at w, each more accurate and more expensive than the one before."""
         shard, mode = self.task.shard, self.task.mode
         self.now += 1
         if self.cache is not None:
@@ -85,7 +85,7 @@ class CutMaker:
         yield self._collect(w, complete=True, asked=shard.everyone)
 
     def _ask(self, w: np.ndarray, order: np.ndarray) -> None:
-        """Lines 5 to 7 of Algorithms 3 and 4."""
+        """Call the oracle for the examples of ``order`` (lines 5 to 7 of Algorithms 3 and 4)."""
         with self.task.share("oracle"):
             if self.diverse is not None:
                 self.diverse.ask(w, order, self.labels)
@@ -93,7 +93,7 @@ class CutMaker:
             self.task.shard.oracle(w, self.task.mode, self.labels, order)
 
     def _collect(self, w: np.ndarray, complete: bool, asked: np.ndarray | None = None) -> Cut:
-        """Sum the planes of the present labels; keep the new ones in the caches."""
+        """Sum the planes of the current labels; put new outputs into the caches."""
         shard, n = self.task.shard, self.task.n
         with self.task.share("planes"):
             plane, loss, value = shard.cut(w, self.task.mode, self.labels, 1.0 / n)
@@ -110,7 +110,7 @@ class CutMaker:
         return Cut(plane, loss / n, float(shard.pack.weight @ value) / n, complete)
 
     def _choose(self) -> np.ndarray:
-        """The examples to ask first."""
+        """The examples whose oracle is called first."""
         size = self.batch if self.select == "cyclic" else self.batch - self.batch // 2
         chosen = self.cycle[:size]
         self.cycle = np.roll(self.cycle, -size)

@@ -1,4 +1,4 @@
-"""Several cuts an iteration (DivMCuts, paper 004): more planes, from more outputs."""
+"""Several cuts per iteration (DivMCuts), from several outputs per example."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from .task import Task
 #: All ways to combine outputs into planes.
 COMBINE = (*STRATEGIES, "greedy", "none")
 
-#: The rewards for each difference among which "auto" chooses, and how often it tries another.
+#: The values of diversity among which "auto" chooses, and how often it tries another one.
 STRENGTHS = (0.0, 0.1, 0.5, 2.0)
 TRY_EVERY = 8
 
-#: Without a decoder for several outputs: how much of its loss a step takes from a violation.
+#: Default diversity without an m-best decoder: the reduction of a violation per unit of loss.
 STEP = 0.1
 
-#: Greedily, planes are added while they are violated by this part of the first one.
+#: "greedy" adds planes while their violation is above this fraction of the first plane's.
 VIOLATED_ENOUGH = 0.1
 
 
 class Options(NamedTuple):
-    """What the solver says about its cuts."""
+    """The options of the solver about its cuts."""
 
     m: int
     combine: str
@@ -36,17 +36,17 @@ class Options(NamedTuple):
 
 
 class DiverseCuts:
-    """Asks for M outputs of each example and makes planes of them.
+    """Finds M outputs per example and makes planes from them.
 
     Parameters
     ----------
     task : Task
     model : Bundle
-        Where the planes go.
+        The model to which planes are added.
     options : Options
     """
 
-    #: Not part of a checkpoint: settings, and what every iteration asks for anew.
+    #: Not part of a checkpoint: settings, and what every iteration computes again.
     scratch = ("task", "model", "options", "several", "labels")
 
     def __init__(self, task: Task, model: Bundle, options: Options):
@@ -67,15 +67,15 @@ class DiverseCuts:
         self.new: list[int] = []
 
     def ask(self, w: np.ndarray, order: np.ndarray, labels: np.ndarray) -> None:
-        """M outputs of the examples of ``order``; the most violated ones into ``labels``."""
+        """Find M outputs per example of ``order``; write the most violated ones to ``labels``."""
         self._learn()
         self.several.ask(w, self.task.mode, self.diversity, order)
         self.several.take(0, labels, order)
 
     def add_planes(self, w: np.ndarray, first: Vector, violation: float, tol: float) -> None:
-        """Add planes to the model, after the most violated one at w, which is ``first``.
+        """Add more planes to the model, after ``first``, the most violated plane at w.
 
-        ``violation`` is that of the first plane; QPs on the way are solved to ``tol``.
+        ``violation`` is that of the first plane; QPs are solved to the precision ``tol``.
         """
         self.new = []
         if self.options.combine == "greedy":
@@ -87,10 +87,10 @@ class DiverseCuts:
                 self._add(w)
 
     def _add_greedily(self, violation: float, tol: float) -> None:
-        """Each next plane is the one the QP's new solution violates most, of all combinations.
+        """Add the plane that is most violated at the new solution of the QP, of all combinations.
 
-        This tells assignments apart, and it is what a greedy maximisation of the dual over all
-        ways to combine the outputs does.
+        Unlike equation 14, this depends on the assignment of outputs to planes. It is a greedy
+        maximisation of the dual over all combinations of outputs.
         """
         model, shard = self.model, self.task.shard
         self.several.measure(np.zeros_like(model.w))
@@ -102,7 +102,7 @@ class DiverseCuts:
                 return
 
     def _add(self, w: np.ndarray, above: float = -np.inf) -> bool:
-        """Add the plane of the present labels, unless it is the truth's or too little violated."""
+        """Add the plane of the current labels if it is violated by more than ``above``."""
         task = self.task
         plane, loss, _ = task.shard.cut(w, task.mode, self.labels, 1.0 / task.n)
         loss /= task.n
@@ -113,10 +113,10 @@ class DiverseCuts:
         return True
 
     def _outputs(self, first: Vector) -> Outputs:
-        """What the strategies look at; equation 6 for the weight of the new planes.
+        """The input of the strategies, with the weight of the new planes from equation 6.
 
-        The median is that of planes with a weight: our QP's zeros are exact, and most weights are
-        zero. Before there is any, all are taken to be equal.
+        The median is over planes with a positive weight, because the zeros of our QP are exact and
+        most weights are zero. If all are zero, equal weights are assumed.
         """
         model = self.model
         used = model.beta[1:][model.beta[1:] > 0]
@@ -125,7 +125,7 @@ class DiverseCuts:
         return Outputs(self.several, self.task.mode, model.w, g, model.N * share, self.task.n)
 
     def _learn(self) -> None:
-        """Tell an automatic strength what weight the planes have that were made with it."""
+        """Report the weights of the last planes in the QP to the automatic strength."""
         if self.strength is None or not self.new:
             return
         mine = np.isin(self.model.number, self.new)
@@ -135,10 +135,10 @@ class DiverseCuts:
 
 
 class Strength:
-    """An automatic diversity: that one whose planes the QP gives most weight, of a few.
+    """Chooses the diversity whose planes get the largest weights in the QP.
 
-    Each is tried in turn; then the best so far, with another every few times. It depends on
-    nothing but the weights, so that runs repeat exactly.
+    Each value is tried once. Then the best so far is used, and every few times another one. The
+    choice depends on the weights only, so that runs are reproducible.
     """
 
     def __init__(self) -> None:
@@ -148,11 +148,11 @@ class Strength:
 
     @property
     def now(self) -> float:
-        """The strength to use."""
+        """The current diversity."""
         return STRENGTHS[self.chosen]
 
     def learn(self, weight: float) -> None:
-        """Remember the weight as a running average, and choose again."""
+        """Update the running average of the weight, and choose again."""
         old = self.weight[self.chosen]
         self.weight[self.chosen] = weight if np.isinf(old) else 0.7 * old + 0.3 * weight
         self.times += 1

@@ -1,4 +1,4 @@
-"""What the dual methods share beyond working sets: the hooks that let them run over shards."""
+"""The base class of the dual methods, with the hooks for training on several shards."""
 
 from __future__ import annotations
 
@@ -11,39 +11,39 @@ from .working_sets import Passes
 
 
 class DualSolver(Solver):
-    """A schedule of passes over examples, each moving the dual variables of one example at a time.
+    """A solver that changes the dual variables of one example at a time, in passes over examples.
 
-    Its state is a ``working_sets.WorkingSets``. With these hooks it also runs over several shards
-    (``backends/cocoa.py``).
+    Its state is a ``working_sets.WorkingSets``. With these hooks it can also train on several
+    shards (``backends/cocoa.py``).
     """
 
-    #: Attributes of the state that each shard takes from the state of all.
+    #: Attributes that the state of each shard takes from the global state.
     controls: ClassVar[tuple[str, ...]] = ()
 
     #: Whether the QP over the known outputs is solved after each certificate, by ``settle``.
     settles: ClassVar[bool] = False
 
     def loops(self, task: Task) -> tuple[str, ...]:
-        """Dual ascent, and w from its dual variables."""
+        """The compiled passes it calls: dual ascent, and w from the dual variables."""
         return ("ascend", "sum")
 
     def ascend(self, task: Task, state: Any) -> Passes[None]:
-        """One iteration, as a generator that stops where w may be exchanged with other shards."""
+        """One iteration, as a generator that pauses where w may be exchanged with other shards."""
         raise NotImplementedError
 
     def wanted(self, task: Task, state: Any) -> str | None:
-        """The point to certify after this iteration: LAST, AVERAGE, SEEN, or None for no point."""
+        """The point to certify after this iteration: LAST, AVERAGE, SEEN, or None."""
         raise NotImplementedError
 
     def refine(self, task: Task, state: Any, gap: float) -> None:
-        """Learn the gap of a certificate, if the solver ``settles``."""
+        """Called with the gap of a certificate, if the solver ``settles``."""
 
     def settle(self, task: Task, state: Any) -> Passes[float]:
-        """Solve the QP over the known outputs; returns their gap at the beginning, over C n."""
+        """Solve the QP over the known outputs; returns their initial gap, divided by C n."""
         raise NotImplementedError
 
     def planes(self, state: Any) -> int:
-        """Dual variables that are not zero, those of the truth aside."""
+        """Number of non-zero dual variables, except those of the truth."""
         return int((state.duals.alpha[:, 1:] > 0).sum())
 
     def exact_dual(self, task: Task, state: Any) -> float:

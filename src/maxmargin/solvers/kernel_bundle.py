@@ -1,7 +1,7 @@
 """Working sets of sampled cuts in the space of a kernel.
 
-As in ``bundle.py``, everything is divided by n. A vector is given by the coefficients of rows (and
-by plain weights of transitions); what the kernel makes of it, its scores, is a second vector, so
+As in ``bundle.py``, everything is divided by n. A vector is represented by its coefficients of rows
+(and plain weights of transitions). A second vector holds its scores, computed with the kernel, so
 that ``<a, b> = a . scores(b)``. See ``kernels/scores.py``.
 """
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 
 class Point(NamedTuple):
-    """A point between the cuts.
+    """A point in the space of the kernel.
 
-    ``w`` are its coefficients, an array or (constant time) a Vector, ``square`` is |w|^2, ``along``
-    its inner products with the cuts of the working set, and ``scored`` its scores, where these are
-    kept.
+    ``w`` holds its coefficients, as an array or (constant time) a Vector; ``square`` is |w|^2;
+    ``along`` holds its inner products with the cuts of the working set, and ``scored`` its scores,
+    if these are kept.
     """
 
     w: Any
@@ -36,7 +36,7 @@ class Point(NamedTuple):
     square: float
     along: np.ndarray
 
-    #: Arrays of a checkpoint that may be larger than those of a fresh run.
+    #: Arrays that may be larger in a checkpoint than in a new run.
     grows = ("along",)
 
     def check_restored(self, task: Task) -> None:
@@ -50,7 +50,7 @@ class Point(NamedTuple):
 
 
 class KernelCuts(Cuts):
-    """Cuts that leave after ``idle`` QPs in which their dual was zero."""
+    """Cuts that are removed after ``idle`` QPs in which their dual variable was zero."""
 
     #: Not part of a checkpoint.
     scratch: tuple[str, ...] = ("shard",)
@@ -61,14 +61,14 @@ class KernelCuts(Cuts):
         self.max_idle = idle
 
     def _between(self, centre: Point, s: float) -> tuple[float, np.ndarray]:
-        """|w|^2, and <w, cut> of all cuts, at ``s`` on the way from a centre to the solution."""
+        """|w|^2 and <w, cut> of all cuts, at position ``s`` between a centre and the solution."""
         along = self.N * (self.gram @ self.beta)
         square = (1 - s) ** 2 * centre.square + s**2 * self.square()
         square += 2 * s * (1 - s) * self.N * float(self.beta @ centre.along)
         return max(square, 0.0), (1 - s) * centre.along + s * along
 
     def drop_idle(self) -> np.ndarray:
-        """Remove cuts that have long been idle; returns which are kept."""
+        """Remove cuts that have been idle for long; returns the indices of the others."""
         keep = (self.idle <= self.max_idle) | (np.arange(len(self.idle)) == 0)
         kept = np.flatnonzero(keep)
         if len(kept) < len(keep):
@@ -77,7 +77,7 @@ class KernelCuts(Cuts):
 
 
 class TableBundle(KernelCuts):
-    """Cuts with the scores of all rows for each (the table A of paper 001, section 4.2.1).
+    """Cuts with the scores of all rows (the table A of Yu and Joachims, 2008, section 4.2.1).
 
     Parameters
     ----------
@@ -85,8 +85,9 @@ class TableBundle(KernelCuts):
     N : float
         C n.
     idle : int
+        Number of idle QPs after which cuts are removed.
     max_bytes : int
-        Memory for the tables.
+        Maximum memory for the tables, in bytes.
     """
 
     scratch = ("shard", "max_bytes")
@@ -101,7 +102,7 @@ class TableBundle(KernelCuts):
         return Point(self.w, np.zeros_like(self.w), 0.0, np.zeros(1))
 
     def add(self, g: np.ndarray, loss: float) -> None:
-        """Put a cut into the working set; the Gram matrix grows by one row."""
+        """Add a cut to the working set."""
         self._make_room()
         scored = self.shard.lift(g)
         self.tables.append(scored.astype(self.shard.rows.dtype))
@@ -110,13 +111,13 @@ class TableBundle(KernelCuts):
         self._append(Vector(index, g[index]), loss, row)
 
     def solve(self, tol: float) -> None:
-        """Solve the QP (OP2) to ``tol``, from the last solution."""
+        """Solve the QP (OP2) to the precision ``tol``, starting from the last solution."""
         self._solve_dual(tol)
-        self.w = np.zeros_like(self.w)  # points refer to the last one
+        self.w = np.zeros_like(self.w)  # a new array, because points refer to the old one
         self._sum_planes()
 
     def between(self, centre: Point, step: float) -> Point:
-        """The point at ``step`` on the way from a centre (0) to the solution of the QP (1)."""
+        """The point at ``step`` between a centre (0) and the solution of the QP (1)."""
         square, along = self._between(centre, step)
         scored = np.zeros_like(self.w)
         for table, beta in zip(self.tables, self.beta, strict=True):
@@ -142,19 +143,19 @@ class TableBundle(KernelCuts):
             require(valid, "a table of scores is invalid")
 
     def _make_room(self) -> None:
-        """An error before the tables take more memory than they may."""
+        """Raise an error if the tables would need more than ``max_bytes``."""
         size = self.shard.rows.dtype.itemsize * len(self.w)
         if (len(self.planes) + 1) * size > self.max_bytes:
             raise MaxMarginError(
                 f"the score tables of {len(self.planes)} cuts over {len(self.shard.rows):,} rows "
                 f"would take {len(self.planes) * size / 2**30:.2f} GB, more than "
-                f"max_bytes={self.max_bytes}: raise it in mm.SampledCuts(max_bytes=...), or use "
+                f"max_bytes={self.max_bytes}: increase mm.SampledCuts(max_bytes=...), or use "
                 "kind='constant' or n_basis"
             )
 
 
 class SparseBundle(KernelCuts):
-    """Cuts by the rows that they are made of: nothing here takes longer when n grows.
+    """Cuts represented by their rows; no operation here depends on n.
 
     Parameters
     ----------
@@ -162,6 +163,7 @@ class SparseBundle(KernelCuts):
     N : float
         C n.
     idle : int
+        Number of idle QPs after which cuts are removed.
     """
 
     scratch = ("shard", "_spread")
@@ -170,16 +172,18 @@ class SparseBundle(KernelCuts):
     def __init__(self, shard: ScoreShard, N: float, idle: int):
         super().__init__(shard, N, idle, 0)
         self.point = Vector.zero()  # w of the solution
-        self.users = np.zeros(len(shard.rows), np.int32)  # cuts in which a row has a coefficient
-        self.used = np.empty(0, np.int64)  # the rows that have users
-        self._spread = np.zeros(shard.pack.dim)  # zero between any two calls
+        self.users = np.zeros(
+            len(shard.rows), np.int32
+        )  # number of cuts in which a row has a coefficient
+        self.used = np.empty(0, np.int64)  # the rows with at least one such cut
+        self._spread = np.zeros(shard.pack.dim)  # zero between calls
 
     def start(self) -> Point:
         """w = 0."""
         return Point(self.point, np.empty(0), 0.0, np.zeros(1))
 
     def add(self, g: Vector, loss: float) -> None:
-        """Put a cut into the working set; the Gram matrix grows by one row."""
+        """Add a cut to the working set."""
         rows = self.shard.rows_in(g)
         self.used = np.concatenate([self.used, rows[self.users[rows] == 0]])
         self.users[rows] += 1
@@ -189,7 +193,7 @@ class SparseBundle(KernelCuts):
 
     @contextmanager
     def scored(self, w: Vector, at: np.ndarray) -> Iterator[np.ndarray]:
-        """For a while, a vector with the scores of the rows ``at``; elsewhere it is zero."""
+        """A temporary vector with the scores of the rows ``at`` and zeros elsewhere."""
         written = self.shard.scores_at(w, at, self._spread)
         try:
             yield self._spread
@@ -197,13 +201,13 @@ class SparseBundle(KernelCuts):
             written.wipe(self._spread)
 
     def solve(self, tol: float) -> None:
-        """Solve the QP (OP2) to ``tol``, from the last solution."""
+        """Solve the QP (OP2) to the precision ``tol``, starting from the last solution."""
         self._solve_dual(tol)
         self.point = self._sum([*zip(self.planes, self.N * self.beta, strict=True)])
         self._evaluate()
 
     def between(self, centre: Point, step: float) -> Point:
-        """The point at ``step`` on the way from a centre (0) to the solution of the QP (1)."""
+        """The point at position ``step`` between a centre (0) and the solution of the QP (1)."""
         square, along = self._between(centre, step)
         w = self.point
         if step < 1:

@@ -1,4 +1,4 @@
-"""The training loop, the only one: stopping, clock, history, callbacks, interruption."""
+"""The training loop of all solvers: stopping, clock, history, callbacks, interruption."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .base import Solver
 from .contradiction import check_bounds, check_finite
 from .task import Clock, Task, TimeUp
 
-#: So many iterations without any progress at all are rounding errors.
+#: Stop after this many iterations without any progress: only rounding errors are left.
 STALLED_AFTER = 30
 
 
 class Certificate:
-    """The best primal point and the best dual value seen: the optimum lies between them."""
+    """The best weights and the best dual value so far; the optimum lies between P and D."""
 
     def __init__(self, newest: bool = False) -> None:
         self.newest = newest
@@ -31,7 +31,7 @@ class Certificate:
         self.idle = 0
 
     def update(self, w: np.ndarray | Vector | None, primal: float, dual: float) -> None:
-        """Keep what is better; count the iterations in which nothing was."""
+        """Keep what is better; count the iterations without an improvement."""
         check_finite(w, primal, dual)
         self.idle += 1
         if w is not None and (primal < self.primal or self.newest):
@@ -46,13 +46,13 @@ class Certificate:
 
     @property
     def gap(self) -> float:
-        """P - D of the best points, or 0 where rounding makes that negative."""
+        """P - D of the best points, or 0 if rounding makes it negative."""
         return max(self.primal - self.dual, 0.0)
 
 
 @dataclass
 class Run:
-    """All that changes while a solver trains; what a checkpoint saves."""
+    """Everything that changes during training, as saved in a checkpoint."""
 
     state: Any
     clock: Clock
@@ -61,7 +61,7 @@ class Run:
 
 
 def _nothing() -> None:
-    """The check between chunks before there is a point to return."""
+    """The check between chunks before there are weights to return."""
 
 
 def solve(
@@ -74,23 +74,23 @@ def solve(
 ) -> Result:
     """Train until the certificate meets ``tol``, or one of the limits is reached.
 
-    Ctrl-C and the time limit end training at once, between two chunks of examples, and the last
-    certified point is returned. Before the first pass there is none: a time limit waits for it,
-    and Ctrl-C is passed on.
+    Ctrl-C and the time limit end training between two chunks of examples, and the best certified
+    weights are returned. Before the end of the first pass there are none: the time limit waits for
+    it, and Ctrl-C raises KeyboardInterrupt.
 
     Parameters
     ----------
     solver, task, stop, callbacks
     saver : saving.checkpoint.Saver, optional
-        Saves the run to a file, and maybe continues it from there.
+        Saves the run to a file, and continues from it if the file exists.
     start : state, optional
-        Where to begin: a state of this solver for this task; its own first one by default.
+        The initial state of this solver for this task; by default that of ``init``.
     """
-    task.shard.check = _nothing  # the limits of an earlier run are over
+    task.shard.check = _nothing  # remove the limits of an earlier run
     run = Run(
         solver.init(task) if start is None else start,
         Clock(stop.max_time),
-        # A solver whose values are estimates says itself which point to keep: its last one.
+        # If the values of a solver are estimates, its last point is kept.
         Certificate(newest=solver.estimates),
     )
     try:
@@ -132,13 +132,13 @@ def _iterate(
     callbacks: list[Callback],
     saver: Any,
 ) -> Status:
-    """Iterations until one of the rules ends them; returns which."""
+    """Iterate until a stopping rule applies; returns its status."""
     clock, best, history = run.clock, run.best, run.history
     wants_stop = False
     while (status := _ending(task, run, stop, wants_stop)) is None:
-        # Whatever ends training, there must be a certified point by then.
+        # At the end of training there must be certified weights.
         task.last = len(history) + 1 >= stop.max_iter or clock.over()
-        if saver is not None and task.last:  # to be continued as if this were not the last one
+        if saver is not None and task.last:  # so that a resumed run does not depend on the limit
             with clock.pause():
                 saver.save(run)
         if best.w is not None:
@@ -158,9 +158,9 @@ def _iterate(
 
 
 def _check(solver: Solver, task: Task, run: Run, stop: Stop) -> None:
-    """Believe no P below D, and no small gap before the dual is confirmed by its definition."""
+    """Check that D <= P; before the gap is small enough, compute D from its definition."""
     best = run.best
-    if best.newest:  # estimates may be on the wrong side of each other
+    if best.newest:  # estimates may violate D <= P
         return
     check_bounds(task, best.w, best.primal, best.dual)
     if best.gap <= gap_target(stop.tol, task.C, task.n):
@@ -170,7 +170,7 @@ def _check(solver: Solver, task: Task, run: Run, stop: Stop) -> None:
 
 
 def _ending(task: Task, run: Run, stop: Stop, wants_stop: bool) -> Status | None:
-    """Which rule ends training now, if one does."""
+    """The status of the stopping rule that applies now, or None."""
     best = run.best
     if best.gap <= gap_target(stop.tol, task.C, task.n):
         return Status.CONVERGED

@@ -1,9 +1,9 @@
 """n-slack cutting planes: Algorithms 1 and 2 of Joachims, Finley and Yu (2009).
 
-Every example has a working set of its own; the QP over all of them is solved by dual ascent, one
-example after the other. What SVM-struct adds (its ``-w 0`` and ``-w 1``) is here too: batches of
-new constraints, a precision that is refined step by step, removal of idle constraints, and
-shrinking.
+Every example has a separate working set; the QP over all of them is solved by dual ascent, one
+example after the other. The additions of SVM-struct (its ``-w 0`` and ``-w 1``) are included:
+batches of new constraints, a precision that is refined step by step, removal of idle constraints,
+and shrinking.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from .task import Task
 from .warm import WarmStart, rescale_duals, take_over
 from .working_sets import Passes, WorkingSets
 
-#: The QP is solved to this part of the violation that is looked for.
+#: Solve the QP to this fraction of the violation at which constraints are added.
 QP_PRECISION = 0.5
 
-#: Passes of dual ascent in one QP, at the most.
+#: Maximum number of passes of dual ascent per QP.
 QP_PASSES = 200
 
-#: Outputs whose dual variable was zero in so many QPs are dropped.
+#: Remove outputs whose dual variable was zero in this many QPs.
 IDLE = 50
 
 
 @dataclass
 class NSlackState(WorkingSets):
-    """Working sets, the precision reached, and the examples that rest (shrinking)."""
+    """Working sets, the current precision, and the examples that are skipped (shrinking)."""
 
-    #: Arrays of a checkpoint that may be larger than those of a fresh run.
+    #: Arrays that may be larger in a checkpoint than in a new run.
     grows = ("used",)
 
     eps: float = np.inf
@@ -46,7 +46,7 @@ class NSlackState(WorkingSets):
     qps: int = 0
 
     def check_restored(self, task: Task) -> None:
-        """Check also when each output was last used."""
+        """Also check the shape of ``used``."""
         super().check_restored(task)
         wide = self.used.shape[1] <= self.duals.loss.shape[1]
         require(len(self.used) == task.shard.n and wide, "outputs of another number of slots")
@@ -59,10 +59,9 @@ class NSlack(DualSolver):
     Parameters
     ----------
     batch : int
-        The QP is solved again after so many new constraints (SVM-struct's ``-k``).
+        Number of new constraints after which the QP is solved again (SVM-struct's ``-k``).
     shrink : bool
-        Leave examples alone that had nothing to add, until all are in that state
-        (SVM-struct's ``-w 1``).
+        Skip examples without new constraints until no example has any (SVM-struct's ``-w 1``).
     """
 
     batch: int = 100
@@ -70,14 +69,14 @@ class NSlack(DualSolver):
 
     name = "n-slack"
 
-    #: What the state of each shard takes from that of all.
+    #: Attributes that the state of each shard takes from the global state.
     controls = ("eps", "wake")
 
     settles = True
 
     def __post_init__(self) -> None:
         if self.batch < 1:
-            raise DataError(f"batch is a number of constraints >= 1, got {self.batch}")
+            raise DataError(f"batch must be a number of constraints >= 1, got {self.batch}")
 
     def init(self, task: Task) -> NSlackState:
         """Lines 1 and 2: empty working sets."""
@@ -87,7 +86,7 @@ class NSlack(DualSolver):
         return state
 
     def restart(self, task: Task, state: NSlackState, C: float) -> NSlackState:
-        """From a run with another C: how far it is from the optimum is to be seen."""
+        """From a run with another C; the next pass computes its distance from the optimum."""
         rescale_duals(task, state, C)
         state.eps = np.inf
         state.resting[:] = False
@@ -96,27 +95,27 @@ class NSlack(DualSolver):
     def extend(
         self, task: Task, state: NSlackState, kept: WarmStart, relabel: np.ndarray | None
     ) -> NSlackState:
-        """From a run on the first of the examples."""
+        """From a run on the first of these examples."""
         fresh = self.init(task)
         take_over(task, fresh, state.duals, relabel)
         fresh.used = np.zeros_like(fresh.duals.loss, np.int32)
         return fresh
 
     def step_once(self, task: Task, state: NSlackState) -> tuple[np.ndarray | None, float, float]:
-        """One pass over the examples (lines 4 to 10) at the present precision."""
+        """One pass over the examples (lines 4 to 10) at the current precision."""
         for _ in self.ascend(task, state):
             pass
         w, primal, dual = sets.certify(task, state, self.wanted(task, state), add=False)
         if w is not None:
-            w = w.copy()  # the QP moves it
+            w = w.copy()  # the QP changes it
             self.refine(task, state, primal - dual)
             sets.complete(self.settle(task, state))
         return w, primal, dual
 
     def ascend(self, task: Task, state: NSlackState) -> Passes[None]:
-        """Lines 4 to 10, for all examples that do not rest."""
+        """Lines 4 to 10, for all examples that are not skipped."""
         if not np.isfinite(state.eps):
-            return  # how far is w = 0 from the optimum?
+            return  # the first iteration only computes the gap at w = 0
         if state.wake:
             state.resting[:] = False
         order = np.flatnonzero(~state.resting)
@@ -126,22 +125,22 @@ class NSlack(DualSolver):
         state.seen = sets.Seen(hinge=hinge, added=added)
 
     def wanted(self, task: Task, state: NSlackState) -> str | None:
-        """The point to certify: when hardly any constraint was new, and nobody rests."""
+        """The point to certify, once few constraints are new and no example is skipped."""
         if not np.isfinite(state.eps):
             return sets.LAST
         state.wake = few = state.seen.added <= self._tolerance(task, state)
         if not (few and state.complete):
             return None
-        # Without a new constraint w has not moved, so that the pass is a certificate itself.
+        # Without new constraints w has not changed, so the pass itself is the certificate.
         return sets.LAST if state.seen.added else sets.SEEN
 
     def refine(self, task: Task, state: NSlackState, gap: float) -> None:
-        """The next level of precision, half of the last one or of the gap."""
+        """The next precision: half of the last one, or of the gap if that is smaller."""
         state.eps = max(task.tol / 2, min(state.eps, max(gap, 0.0) / task.N) / 2)
         state.wake = True
 
     def _pass(self, task: Task, state: NSlackState, order: np.ndarray) -> Passes[tuple[int, float]]:
-        """Ask for each example; returns the number of new constraints and sum_i weight_i H_i."""
+        """Call all oracles; returns the number of new constraints and sum_i weight_i H_i."""
         new, total, hinge = 0, 0, 0.0
         for start in range(0, len(order), self.batch):
             part = order[start : start + self.batch]
@@ -162,9 +161,9 @@ class NSlack(DualSolver):
         return total, hinge
 
     def settle(self, task: Task, state: NSlackState) -> Passes[float]:
-        """Dual ascent over the working sets, from where it stood, as precisely as is useful.
+        """Solve the QP over the working sets by dual ascent, starting from the last solution.
 
-        Returns the gap of the known outputs at the beginning, over C n.
+        Returns the initial gap of the known outputs, divided by C n.
         """
         precision = QP_PRECISION * state.eps
         first: float | None = None
@@ -180,7 +179,7 @@ class NSlack(DualSolver):
                 elif len(order) == len(known):
                     break
                 else:
-                    order = known  # what was left aside must be looked at before the end
+                    order = known  # visit the skipped examples before the end
         state.qps += 1
         fresh = self._fresh(state)
         state.used[fresh] = state.qps
@@ -197,12 +196,12 @@ class NSlack(DualSolver):
         return free | (state.duals.alpha > 0)
 
     def _prune(self, task: Task, state: NSlackState, patience: int) -> None:
-        """Drop the outputs that no QP has used for long."""
+        """Remove outputs that have not been used in the last ``patience`` QPs."""
         idle = ~self._fresh(state) & (state.qps - state.used > patience)
         idle[:, 0] = False
         sets.drop_outputs(task, state, idle, state.used)
 
     def _tolerance(self, task: Task, state: NSlackState) -> float:
-        """So few new constraints end a level of precision; at the last level none may be new."""
+        """Refine the precision if at most this many constraints are new; 0 at the last level."""
         n = task.shard.n
         return 0 if state.eps <= task.tol / 2 else min(n / 3, max(n / 100, 5))

@@ -1,7 +1,7 @@
 """The 1-slack cutting-plane method: Algorithms 3 and 4 of Joachims, Finley and Yu (2009).
 
-One slack variable is shared by all examples, so that the working set is a small bundle of
-aggregated cuts whose number does not depend on n.
+All examples share one slack variable, so that the working set is a small number of aggregated cuts,
+which does not depend on n.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from .diverse import COMBINE, DiverseCuts, Options
 from .task import Task
 from .warm import WarmStart
 
-#: A cut from the caches is used while it is violated by this part of the last complete one.
+#: Use a cut from the caches if its violation is at least this fraction of the last complete cut's.
 CACHED_ENOUGH = 0.1
 
-#: The QP is solved to this part of the present gap.
+#: Solve the QP to this fraction of the current gap.
 QP_PRECISION = 0.01
 
 
 @dataclass
 class OneSlackState(State):
-    """The working set, and the best point seen by a complete pass."""
+    """The working set, and the best weights for which a complete pass has computed P."""
 
     model: Bundle | LineSearch
     cuts: CutMaker
@@ -69,37 +69,37 @@ class OneSlack(Solver):
     Parameters
     ----------
     cache : int, optional
-        Outputs kept for each example and tried before the oracle. By default what the problem
-        suggests: none where the oracle is as cheap as the look-up, 5 otherwise.
+        Number of cached outputs per example, which are tried before the oracle. By default the
+        ``cache`` of the problem: 0 if the oracle is as cheap as the cache.
     step : float, optional
-        Where the next cut is made, on the way from the best point so far (0) to the solution of
-        the QP (1, the algorithm as printed). Short steps avoid the wild first solutions of the QP
-        and need far fewer cuts when C is large. By default 0.1, and 1 with a line search.
+        Position of the next cut on the segment from the best weights so far (0) to the solution of
+        the QP (1, as in the paper). Short steps avoid the extreme first solutions of the QP and
+        need far fewer cuts if C is large. By default 0.1, and 1 with a line search.
     qp : {"exact", "line-search"}
-        Solve the QP over the working set, or only search the line towards each new cut.
+        Solve the QP over the working set, or only do a line search towards each new cut.
     share : float
-        With a cache: part of the examples whose oracle is asked before all are.
+        With a cache: fraction of the examples whose oracle is called before all oracles are.
     select : {"cyclic", "gain"}
-        Which examples these are: the next in a fixed random order, or those where the oracle
-        improved most on the cache when it was asked last.
+        Which examples these are: the next ones in a fixed random order, or those for which the
+        oracle improved most on the cache at its last call.
     m_cuts : int
-        Cuts added in an iteration that asks all oracles (DivMCuts, paper 004): the most violated
-        one, and others from the next best or diverse outputs of each example.
+        Number of cuts added per iteration that calls all oracles (DivMCuts): the most violated cut,
+        and others from the next best or diverse outputs of each example.
     combine : {"greedy", "ordering", "ilp", "relaxed", "none"}
-        How the outputs of different examples are put together into the other cuts. "greedy": each
-        next cut is the one that the QP, solved again with those before it, violates most; it needs
-        by far the fewest iterations. The others are the paper's (``solvers/combine.py``):
-        "ordering" makes a cut of all second outputs, one of all third ones, and so on; "ilp" and
-        "relaxed" decide by programs which outputs are used. "none" makes no other cuts, and the
-        outputs only fill the cache.
+        How outputs of different examples are combined into the other cuts. "greedy": each next cut
+        is the most violated one after solving the QP with the cuts before it; it needs by far the
+        fewest iterations. The others are from the DivMCuts paper (``solvers/combine.py``):
+        "ordering" makes one cut from all second outputs, one from all third outputs, and so on;
+        "ilp" and "relaxed" choose the outputs by optimization. "none" makes no other cuts; the
+        outputs are only put into the cache.
     diversity : float, "auto" or None
-        The reward for each label in which an output differs from the ones before it, in units of
-        score. By default 0: the best outputs, however alike. "auto" chooses among a few strengths
-        by the weight that the QP gives to the cuts they lead to. For a problem without an m-best
-        decoder it is the length of the steps that find other outputs, 0.1 by default.
+        Reward per label in which an output differs from each output before it, in units of the
+        score. By default 0: the best outputs, however similar. "auto" chooses among a few values by
+        the weights of the resulting cuts in the QP. For a problem without an m-best decoder it is
+        the length of the steps that find other outputs, by default 0.1.
     reuse_map : bool
-        With "ilp" and "relaxed": the most violated output of an example may be used in another cut
-        as well, and one of the others left out.
+        With "ilp" and "relaxed": the most violated output of an example may also be used in another
+        cut, in place of one of the others.
     """
 
     cache: int | None = None
@@ -117,35 +117,35 @@ class OneSlack(Solver):
     def __post_init__(self) -> None:
         for name, value in (("step", self.step), ("share", self.share)):
             if value is not None and not 0 < value <= 1:
-                raise DataError(f"{name} lies in (0, 1], got {value}")
+                raise DataError(f"{name} must be in (0, 1], got {value}")
         if self.qp not in ("exact", "line-search"):
-            raise DataError(f"qp is 'exact' or 'line-search', got {self.qp!r}")
+            raise DataError(f"qp must be 'exact' or 'line-search', got {self.qp!r}")
         if self.select not in ("cyclic", "gain"):
-            raise DataError(f"select is 'cyclic' or 'gain', got {self.select!r}")
+            raise DataError(f"select must be 'cyclic' or 'gain', got {self.select!r}")
         if self.cache is not None and self.cache < 0:
-            raise DataError(f"cache is a number of outputs >= 0, got {self.cache}")
+            raise DataError(f"cache must be a number of outputs >= 0, got {self.cache}")
         if isinstance(self.m_cuts, bool) or int(self.m_cuts) != self.m_cuts or self.m_cuts < 1:
-            raise DataError(f"m_cuts is a number of cuts >= 1, got {self.m_cuts!r}")
+            raise DataError(f"m_cuts must be a number of cuts >= 1, got {self.m_cuts!r}")
         if self.combine not in COMBINE:
-            raise DataError(f"combine is one of {', '.join(COMBINE)}, got {self.combine!r}")
+            raise DataError(f"combine must be one of {', '.join(COMBINE)}, got {self.combine!r}")
         if self.diversity is not None and self.diversity != "auto":
             check_diversity(self.diversity)
         if self.m_cuts > 1 and self.qp == "line-search":
-            raise DataError("a line search is towards one cut: m_cuts needs qp='exact'")
+            raise DataError("m_cuts > 1 needs qp='exact': a line search uses one cut")
 
     def slots(self, task: Task) -> int:
-        """Outputs cached for each example."""
+        """Number of cached outputs per example."""
         return task.shard.problem.cache if self.cache is None else self.cache
 
     def loops(self, task: Task) -> tuple[str, ...]:
-        """The loops it calls."""
+        """The compiled passes it calls."""
         if self.slots(task):
             return ("decode", "collect", "recall", "remember")
         greedy = self.m_cuts > 1 and self.combine == "greedy"
         return ("decode", "collect") + (("recall",) if greedy else ())
 
     def warm_up(self, task: Task) -> float:
-        """Compile the loops over several outputs, if they are used; returns the seconds."""
+        """Compile the passes over several outputs, if they are used; returns the seconds."""
         start = time.perf_counter()
         diverse = self._diverse(task, Bundle(0, 1.0))
         if diverse is not None:
@@ -162,12 +162,12 @@ class OneSlack(Solver):
         return self._begin_at_model(task, state)
 
     def cut_maker(self, task: Task, model: Bundle | LineSearch) -> CutMaker:
-        """Where the cuts come from; ``model`` is where they will go."""
+        """The object that makes cuts; they are added to ``model``."""
         diverse = self._diverse(task, model) if isinstance(model, Bundle) else None
         return CutMaker(task, self.slots(task), self.share, self.select, diverse)
 
     def restart(self, task: Task, state: OneSlackState, C: float) -> OneSlackState:
-        """From a run with another C: all its cuts are cuts of this one."""
+        """From a run with another C, whose cuts remain valid."""
         state.model.adapt(task.N, 1.0, QP_PRECISION * task.tol)
         state.cuts.task = task
         state.best_primal = state.violation = np.inf
@@ -176,16 +176,16 @@ class OneSlack(Solver):
     def extend(
         self, task: Task, state: OneSlackState, kept: WarmStart, relabel: np.ndarray | None
     ) -> OneSlackState | None:
-        """From a run on the first of the examples: in its cuts the others are at the truth."""
+        """From a run on the first of these examples; its cuts have the others at the truth."""
         if not kept.trusted or task.shard.pack.dim != kept.dim or relabel is not None:
-            return None  # a cut is of use only if its examples and weights are the same
+            return None  # the cuts are valid only for the same examples and weights
         fresh = self.init(task)
         fresh.model = state.model
         fresh.model.adapt(task.N, kept.total_weight / task.n, QP_PRECISION * task.tol)
         return self._begin_at_model(task, fresh)
 
     def _begin_at_model(self, task: Task, state: OneSlackState) -> OneSlackState:
-        """The first cut is made at the solution of the QP, whatever the step."""
+        """Make the first cut at the solution of the QP, for any step."""
         w = state.model.w
         state.best = w.copy()
         state.query = w if self._length(task) == 1 else w.copy()
@@ -194,19 +194,19 @@ class OneSlack(Solver):
         return state
 
     def step_once(self, task: Task, state: OneSlackState) -> tuple[np.ndarray | None, float, float]:
-        """One pass of the loop in lines 3 to 9.
+        """One iteration of the loop in lines 3 to 9.
 
-        Returns ``(w, P(w), D)``; w is None when no complete pass has found a better one.
+        Returns ``(w, P(w), D)``; w is None unless a complete pass has found a better w.
         """
         model = state.model
-        # Lines 5 to 7: the most violated outputs, from the caches if these violate enough.
+        # Lines 5 to 7: the most violated outputs, from the caches if their cut is violated enough.
         enough = max(CACHED_ENOUGH * state.violation, task.tol)
         cut, violation = None, -np.inf
         for cut in state.cuts.attempts(state.query):
             violation = model.violation(cut.plane, cut.loss)
             if violation > enough:
                 break
-        assert cut is not None  # the last attempt asks every oracle
+        assert cut is not None  # the last attempt calls every oracle
         point, value = None, np.inf
         if cut.complete:
             state.violation = max(violation, 0.0)
@@ -217,7 +217,7 @@ class OneSlack(Solver):
                 point, value = state.best, told
         with task.share("qp"):
             model.add(cut.plane, cut.loss)  # line 8
-        # Line 4, to a precision that follows the progress.
+        # Line 4, to a precision relative to the current gap.
         precision = QP_PRECISION * max((state.best_primal - model.dual) / task.N, task.tol)
         diverse = state.cuts.diverse if cut.complete else None
         if diverse is not None:
@@ -237,14 +237,14 @@ class OneSlack(Solver):
         return len(state.model)
 
     def _diverse(self, task: Task, model: Bundle) -> DiverseCuts | None:
-        """What makes more cuts; without a cache, outputs that make none would be asked in vain."""
+        """The object that makes several cuts; None if it is not needed."""
         if self.m_cuts == 1 or (self.combine == "none" and not self.slots(task)):
             return None
         options = Options(int(self.m_cuts), self.combine, self.diversity, self.reuse_map)
         return DiverseCuts(task, model, options)
 
     def _length(self, task: Task) -> float:
-        """How far to go from the best point; a line search has no wild solutions to avoid."""
+        """The step; by default 1 with a line search, which has no extreme solutions."""
         if self.step is not None:
             return self.step
         return 1.0 if self.qp == "line-search" else 0.1

@@ -2,11 +2,10 @@
 
     maximise   l.beta - N/2 beta' G beta      over beta >= 0, sum(beta) = 1
 
-An active-set method in the manner of Wolfe's nearest-point algorithm: Newton steps on the support
-as if nothing else existed, cut short where they would leave the simplex, until the support is
-solved; then the cut that is violated most comes in. It starts from the last solution (one new cut
-means few changes), stops as soon as no cut is violated by more than ``tol``, and its zeros are
-exact.
+An active-set method, similar to Wolfe's nearest-point algorithm. Newton steps on the support are
+shortened where they would leave the simplex. When the QP on the support is solved, the most
+violated cut is added to the support. The method starts from the last solution (a new cut changes
+little) and stops when no cut is violated by more than ``tol``. Its zeros are exact.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-#: Added to the diagonal, relative to its mean: the Gram matrix of cuts becomes singular.
+#: Added to the diagonal, relative to its mean, because the Gram matrix of cuts can be singular.
 RIDGE = 1e-12
 
 
@@ -31,9 +30,9 @@ def solve_simplex_qp(
     N : float
         C times the number of examples.
     beta : array (m,)
-        A point of the simplex to start from.
+        The initial point, in the simplex.
     tol : float
-        No cut may be violated by more, relative to the cuts of the support.
+        Maximum violation of a cut, relative to the cuts of the support.
 
     Returns
     -------
@@ -50,7 +49,7 @@ def solve_simplex_qp(
         if np.abs(value[free] - level).max() > max(0.1 * tol, rounding):
             before = free.copy()
             moved = _move(G, N, beta, free, value - level)
-            # A cut that has to leave before anything moved: to ask for it again is a circle.
+            # A cut that left the support before anything moved must not enter again (cycling).
             hopeless = np.zeros_like(free) if moved else hopeless | (before & ~free)
             continue
         excess = np.where(free | hopeless, -np.inf, value - level)
@@ -64,8 +63,8 @@ def solve_simplex_qp(
 def _move(G: np.ndarray, N: float, beta: np.ndarray, free: np.ndarray, excess: np.ndarray) -> bool:
     """One Newton step on the support, as far as the simplex allows, in place.
 
-    The ridge makes it a proximal step: it bends the way, not the place where the steps end.
-    What reaches 0 leaves the support. Returns whether beta moved.
+    The ridge makes it a proximal step, which changes the path but not the solution. Entries that
+    become 0 leave the support. Returns whether beta changed.
     """
     K = N * G[np.ix_(free, free)]
     diagonal = np.einsum("ii->i", K)

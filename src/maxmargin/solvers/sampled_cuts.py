@@ -1,16 +1,16 @@
-"""Cutting planes with kernels, from samples of the examples: Yu and Joachims (2008), paper 001.
+"""Cutting planes with kernels, from samples of the examples: Yu and Joachims (2008).
 
 A cut over all examples has as many basis functions as there are violated examples, and a Gram
-matrix of such cuts takes n^2 kernel evaluations. Cuts over r examples take r^2, or r n:
+matrix of such cuts needs n^2 kernel evaluations. Cuts from r examples need r^2 or r n:
 
 "constant"
-    Algorithm 2: r examples at random. Nothing depends on n.
+    Algorithm 2: r random examples. Nothing depends on n.
 "linear"
-    Algorithm 3: the scores of all examples are known (the table A of each cut), r of the violated
-    examples make the cut, and training stops by the exact one.
+    Algorithm 3: the scores of all examples are known (the table A of each cut), a cut is made from
+    r of the violated examples, and the exact cut decides when to stop.
 
-In sums in place of averages: constant time g = (n/r) sum psi, l = (n/r) sum loss; linear time l
-over all examples, g = (|I|/r) sum psi over r of I, the examples with a loss.
+We use sums instead of averages. Constant time: g = (n/r) sum psi, l = (n/r) sum loss. Linear time:
+l over all examples, and g = (|I|/r) sum psi over r examples of I, the examples with a loss.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ from .task import Task
 if TYPE_CHECKING:
     from ..kernels.scores import ScoreShard
 
-#: The QP is solved to this part of the present gap.
+#: Solve the QP to this fraction of the current gap.
 QP_PRECISION = 0.01
 
-#: An example counts as bound when it was violated so many times in a row.
+#: An example counts as bound if it was violated this many times in a row.
 BOUND_AFTER = 5
 
-#: The number of examples in a cut (paper 001, section 6.2).
+#: Default number of examples per cut (Yu and Joachims, 2008, section 6.2).
 SAMPLE = {"linear": 400, "constant": 1000}
 
 
 @dataclass
 class SampledState(State):
-    """The working set, the point where the next cut is made, and the centre of the steps."""
+    """The working set, the point of the next cut (query), and the centre of the steps."""
 
     model: Any  # a TableBundle or a SparseBundle
     query: Point
@@ -51,15 +51,15 @@ class SampledState(State):
     labels: np.ndarray
     centre_primal: float = np.inf
     quiet: int = 0
-    exact: bool = True  # whether no cut was a sample
+    exact: bool = True  # whether all cuts were made from all examples
     streak: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int32))
     finished: bool = False
     certified: bool = False
-    tol: float = np.inf  # at which it has finished
+    tol: float = np.inf  # the tol with which training has finished
 
     @property
     def status(self) -> Status:  # type: ignore[override]
-        """How training ended, if it has finished."""
+        """The reason why training ended."""
         return Status.CONVERGED if self.certified else Status.UNCERTIFIED
 
     def check_restored(self, task: Task) -> None:
@@ -74,29 +74,31 @@ class SampledCuts(Solver):
     Parameters
     ----------
     kind : {"linear", "constant"}
-        What an iteration costs as n grows.
+        The cost of an iteration as a function of n.
     r : int, optional
-        Examples in a cut: 400 (linear) or 1000 (constant) by default. With all of them the
-        algorithm is the exact one, and the result of the linear one carries a certificate.
+        Number of examples per cut, by default 400 (linear) or 1000 (constant). With all examples
+        the algorithm is exact, and the result of "linear" has a certificate.
     p : int
-        The constant-time algorithm stops after so many cuts in a row that are not violated.
-    step : float
-        Where the next cut is made, on the way from the best point so far (constant: the last one)
-        to the solution of the QP (1, the algorithm as printed).
+        "constant" stops after this many cuts in a row that are not violated.
+    step : float, optional
+        Position of the next cut on the segment from the best point so far (constant: the last
+        point) to the solution of the QP (1, as in the paper).
     rates : (float, float), optional
-        How often bound examples (violated in the last 5 iterations) and others are drawn, such as
-        ``(1, 3)``; linear only. Each kind is scaled by itself, so that cuts stay unbiased.
+        Relative sampling rates of bound examples (violated in the last 5 iterations) and of others,
+        such as ``(1, 3)``; "linear" only. Each kind is scaled separately, so that cuts are
+        unbiased.
     tries : int
-        Draws of r examples until the cut is violated; after these r is doubled until it is.
+        Number of samples of r examples that are tried until the cut is violated; after these, r is
+        doubled until it is.
     idle : int
-        Cuts leave after so many iterations without influence.
+        Cuts are removed after this many iterations without influence.
     max_bytes : int
-        Memory for the score tables (linear); an error tells before it is exceeded.
+        Maximum memory for the score tables ("linear"), in bytes; more raises an error.
     cache_bytes : int
-        Memory for columns of the kernel matrix (linear). A run that is resumed computes them anew,
-        and goes on as before up to rounding.
+        Memory for columns of the kernel matrix ("linear"), in bytes. A resumed run computes the
+        columns again and gives the same results up to rounding.
     dtype : {"float32", "float64"}
-        Of kernel values and score tables.
+        Type of kernel values and score tables.
     """
 
     kind: str = "linear"
@@ -118,19 +120,19 @@ class SampledCuts(Solver):
 
     def __post_init__(self) -> None:
         if self.kind not in SAMPLE:
-            raise DataError(f"kind is 'linear' or 'constant', got {self.kind!r}")
+            raise DataError(f"kind must be 'linear' or 'constant', got {self.kind!r}")
         if self.step is not None and not 0 < self.step <= 1:
-            raise DataError(f"step lies in (0, 1], got {self.step}")
+            raise DataError(f"step must be in (0, 1], got {self.step}")
         for name, value in (("r", self.r), ("p", self.p), ("tries", self.tries)):
             if value is not None and value < 1:
-                raise DataError(f"{name} is at least 1, got {value}")
+                raise DataError(f"{name} must be at least 1, got {value}")
         if self.dtype not in ("float32", "float64"):
-            raise DataError(f"dtype is 'float32' or 'float64', got {self.dtype!r}")
+            raise DataError(f"dtype must be 'float32' or 'float64', got {self.dtype!r}")
         if self.rates is not None and (self.kind == "constant" or min(self.rates) <= 0):
-            raise DataError("rates are two numbers > 0, for kind='linear'")
+            raise DataError("rates must be two numbers > 0, and need kind='linear'")
 
     def loops(self, task: Task) -> tuple[str, ...]:
-        """The loops it calls."""
+        """The compiled passes it calls."""
         return ("decode", "collect")
 
     def init(self, task: Task) -> SampledState:
@@ -138,7 +140,7 @@ class SampledCuts(Solver):
         shard: ScoreShard = task.shard  # type: ignore[assignment]
         if not shard.for_kernels:
             raise DataError(
-                "sampled cuts are for kernels: give kernel='rbf' or another, or use "
+                "sampled cuts need a kernel: set kernel='rbf' or another kernel, or use "
                 "solver='one-slack'"
             )
         linear = self.kind == "linear"
@@ -153,7 +155,7 @@ class SampledCuts(Solver):
         return SampledState(model, start, start, shard.new_labels(), streak=streak)
 
     def thaw(self, task: Task, state: SampledState) -> None:
-        """After a checkpoint was read: with a smaller tol a run that had finished goes on."""
+        """After a checkpoint was read: a finished run continues if tol is now smaller."""
         if task.tol < state.tol:
             state.finished = state.certified = False
             state.quiet = 0
@@ -163,7 +165,7 @@ class SampledCuts(Solver):
         return len(state.model)
 
     def step_once(self, task: Task, state: SampledState) -> tuple[Any, float, float]:
-        """One pass of the loop in lines 4 to 9: a cut, then the QP and the next point."""
+        """One iteration of the loop in lines 4 to 9: a cut, the QP, and the next point."""
         sampled = self._constant if self.kind == "constant" else self._linear
         found = sampled(task, state)
         if found is not None:
@@ -175,14 +177,14 @@ class SampledCuts(Solver):
         return state.centre.w, state.centre_primal, dual
 
     def _add(self, task: Task, state: SampledState, g: Any, loss: float, value: float) -> None:
-        """Lines 5 to 7: the cut joins the working set, the QP is solved, the point moves.
+        """Lines 5 to 7: add the cut to the working set, solve the QP, and move the point.
 
         ``value`` is <g, w> of the centre.
         """
         model = state.model
         with task.share("kernel"):
             model.add(g, loss)
-        # What is known of the centre grows by the new cut.
+        # The inner products of the centre include the new cut.
         state.centre = state.centre._replace(along=np.append(state.centre.along, value))
         with task.share("qp"):
             gap = (state.centre_primal - model.dual) / task.N
@@ -225,7 +227,7 @@ class SampledCuts(Solver):
         return None
 
     def _linear(self, task: Task, state: SampledState) -> tuple[Any, float, float] | None:
-        """Algorithm 3, lines 11 to 22: the exact cut tells when to stop, a sample of it is kept."""
+        """Algorithm 3, lines 11 to 22: the exact cut decides when to stop, a sample is added."""
         shard, query = task.shard, state.query
         with task.share("oracle"):
             shard.oracle(query.scored, task.mode, state.labels, shard.everyone)
@@ -271,8 +273,8 @@ class SampledCuts(Solver):
     ) -> tuple[list[np.ndarray], list[float]]:
         """Lines 18 to 20: draw until the cut is violated, that is ``sum scale margin < room``.
 
-        The margins are known, so that a draw costs no kernel evaluation. The exact cut is violated,
-        and r grows towards it when ``tries`` draws were not.
+        The margins are known, so a draw costs no kernel evaluations. The exact cut is violated; if
+        ``tries`` draws are not, r is doubled.
         """
         strata, rates = [inside], [1.0]
         if self.rates is not None:
@@ -295,12 +297,12 @@ class SampledCuts(Solver):
                 r *= 2
 
 
-#: How far the next point is from the centre, by default.
+#: The default of ``step``.
 STEP = {"linear": 0.3, "constant": 1.0}
 
 
 def draw(random: np.random.RandomState, n: int, r: int) -> np.ndarray:
-    """r of n different numbers, in order; without a pass over all n where r is small."""
+    """r different numbers below n, sorted; for small r the cost does not depend on n."""
     if 3 * r >= n:
         return np.sort(random.permutation(n)[:r])
     found = np.unique(random.randint(0, n, r))

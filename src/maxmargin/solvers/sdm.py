@@ -1,7 +1,7 @@
 """The sequential dual method: Algorithms 1 to 3 of Balamurugan et al. (2011).
 
-Passes over the examples optimise the dual variables of one example at a time. A type-I pass asks
-the oracle for new outputs; the type-II passes between them work on the outputs already known.
+Passes over the examples optimise the dual variables of one example at a time. A type-I pass calls
+the oracle for new outputs; the type-II passes between them use only the known outputs.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from .task import Task
 from .warm import WarmStart, rescale_duals, take_over
 from .working_sets import Passes, WorkingSets
 
-#: Examples are left alone whose KKT violation is below this part of the average gap.
+#: Skip examples whose KKT violation is below this fraction of the average gap.
 IGNORED = 0.1
 
-#: Type-II passes end when the known outputs have this part of the last gap left.
+#: Type-II passes end when the gap of the known outputs is below this fraction of the last gap.
 ENOUGH = 0.2
 
-#: The most type-II passes of an early iteration.
+#: Maximum number of type-II passes in early iterations.
 EARLY = 5
 
-#: Visit t weighs t to this power in the average: with 2 the average falls behind the last point
-#: once convergence is fast (chunking, from 5 % on); 6 is worse in the first passes.
+#: Visit t has the weight t ** POWER in the average. With 2 the average is worse than the last point
+#: once convergence is fast (chunking, below a gap of 5 %); 6 is worse in the first passes.
 POWER = 4.0
 
 
@@ -36,24 +36,24 @@ POWER = 4.0
 class SDM(DualSolver):
     """Sequential dual method, for every problem and both rescalings.
 
-    ``SDM.from_paper()`` is the paper's own setting.
+    ``SDM.from_paper()`` has the settings of the paper.
 
     Parameters
     ----------
     first : int
-        Type-I passes before the first type-II pass (kappa_1).
+        Number of type-I passes before the first type-II pass (kappa_1).
     inner : int
-        Type-II passes, at the most, after each type-I pass (kappa_2); in the first iterations not
-        more than 5, for the known outputs are not yet those that matter.
+        Maximum number of type-II passes after each type-I pass (kappa_2). In the first iterations
+        there are at most 5, because the important outputs are not yet known.
     tau : float, optional
-        The KKT violation that is left alone, fixed as in the paper; with it the paper's own rules
-        hold: type-II passes visit every example and go on until the largest violation has halved,
-        and training ends after a type-I pass without any violation above tau. By default tau
-        follows the gap and tol, type-II passes skip examples whose gap was small (shrinking), and
-        training ends by the certificate alone.
+        Skip examples whose KKT violation is at most this. If it is given, the rules of the paper
+        are used: type-II passes visit every example until the largest violation has halved, and
+        training ends after a type-I pass without a violation above tau. By default tau is set from
+        the gap and tol, type-II passes skip examples with a small gap (shrinking), and only the
+        certificate ends training.
     average : bool
-        Certify the average of w over all visits, visit t weighing t to the fourth, in turn with
-        the last w: it is better early.
+        Certify in turn the last w and the average of w over all visits, in which visit t has the
+        weight t ** 4. The average is better in early iterations.
     """
 
     first: int = 2
@@ -65,21 +65,21 @@ class SDM(DualSolver):
 
     @classmethod
     def from_paper(cls) -> SDM:
-        """The paper's constants; tau = 0.25 certifies no more than tol = 0.25."""
+        """The constants of the paper; tau = 0.25 guarantees no more than tol = 0.25."""
         return cls(first=10, inner=5, tau=0.25, average=False)
 
     def __post_init__(self) -> None:
         if self.inner < 0 or self.first < 0:
-            raise DataError(f"inner and first are >= 0, got {self.inner} and {self.first}")
+            raise DataError(f"inner and first must be >= 0, got {self.inner} and {self.first}")
         if self.tau is not None and not self.tau >= 0:
-            raise DataError(f"tau is a KKT violation >= 0, got {self.tau}")
+            raise DataError(f"tau must be a KKT violation >= 0, got {self.tau}")
 
     def init(self, task: Task) -> WorkingSets:
         """Line 2: alpha is 1 at the truth, w = 0."""
         return sets.begin(task, power=POWER if self.average else None)
 
     def restart(self, task: Task, state: WorkingSets, C: float) -> WorkingSets:
-        """From a run with another C: the known outputs matter from the first iteration on."""
+        """From a run with another C; type-II passes use its outputs from the first iteration on."""
         rescale_duals(task, state, C)
         state.iterations, state.next_look = self.first, self.first + 1
         state.settled = False
@@ -88,20 +88,20 @@ class SDM(DualSolver):
     def extend(
         self, task: Task, state: WorkingSets, kept: WarmStart, relabel: np.ndarray | None
     ) -> WorkingSets:
-        """From a run on the first of the examples."""
+        """From a run on the first of these examples."""
         fresh = self.init(task)
         take_over(task, fresh, state.duals, relabel)
         fresh.iterations, fresh.next_look = self.first, self.first + 1
         return fresh
 
     def step_once(self, task: Task, state: WorkingSets) -> tuple[np.ndarray | None, float, float]:
-        """A type-I pass and the type-II passes after it; now and then a certificate."""
+        """A type-I pass, type-II passes, and in some iterations a certificate."""
         for _ in self.ascend(task, state):
             pass
         return sets.certify(task, state, self.wanted(task, state))
 
     def ascend(self, task: Task, state: WorkingSets) -> Passes[None]:
-        """A type-I pass and the type-II passes after it."""
+        """A type-I pass, followed by type-II passes."""
         tau = self._tau(task, state)
         if not state.settled:
             with task.share("inner"):
@@ -122,7 +122,7 @@ class SDM(DualSolver):
         return IGNORED * max(task.tol, state.gap) if np.isfinite(state.gap) else 0.0
 
     def _work_on_known(self, task: Task, state: WorkingSets, violation: float) -> Passes[None]:
-        """Type-II passes, until little is left of the gap (or half of the violation: tau_v)."""
+        """Type-II passes until the gap (or, with tau, the violation) of known outputs is small."""
         tau = self._tau(task, state)
         for _ in range(min(self.inner, max(EARLY, state.iterations - 2))):
             worth = state.duals.count > 1
@@ -136,7 +136,7 @@ class SDM(DualSolver):
                 break
 
     def _settle(self, task: Task, state: WorkingSets) -> Passes[None]:
-        """Known outputs for another C: type-II passes come first, the oracle costs more."""
+        """Type-II passes on the outputs of a run with another C, before the first type-I pass."""
         begun = 0.0
         for _ in range(min(self.inner, EARLY)):
             order = sets.shuffled(task, np.flatnonzero(state.duals.count > 1))
@@ -152,7 +152,7 @@ class SDM(DualSolver):
         if state.iterations < state.next_look and not close:
             return None
         state.next_look = int(1.1 * state.iterations) + 1
-        # The average is better for long, the last point in the end.
+        # The average is better at first, the last point near the end.
         often = 2 if close else 8
         averaged = self.average and not state.finished and state.looks % often != often - 1
         return sets.AVERAGE if averaged else sets.LAST

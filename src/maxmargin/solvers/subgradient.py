@@ -1,9 +1,10 @@
 """Stochastic subgradient descent: Pegasos (Shalev-Shwartz et al., 2007) with averaging.
 
-Step t adds the planes of a batch of examples to w with the step size 1/t. With these steps w is,
-after every whole pass, C times the average of the cuts of all passes: the dual variables of example
-i are how often each output was its most violated one. That is a feasible point of the dual, so even
-this baseline has a certificate, though its gap closes slowly.
+Step t adds the planes of a batch of examples to w with the step size 1/t. With these step sizes w
+is, after every complete pass, C times the average of the cuts of all passes: the dual variables of
+example i are the relative frequencies with which each output was the most violated one. This is a
+feasible point of the dual, so even this baseline has a certificate, although its gap closes
+slowly.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ from .task import Task
 
 
 class Batches:
-    """The examples in random order, a batch for each step of a pass."""
+    """The examples in random order, one batch per step of a pass."""
 
-    #: Not part of a checkpoint: a pass begins with all of it anew.
+    #: Not part of a checkpoint, because each pass sets them again.
     scratch = ("task", "labels", "parts")
 
     def __init__(self, task: Task):
@@ -33,11 +34,11 @@ class Batches:
         self.parts: list[np.ndarray] = []
 
     def shuffle(self, n_steps: int) -> None:
-        """Begin a pass."""
+        """Start a pass: divide the examples into ``n_steps`` random batches."""
         self.parts = np.array_split(self.task.random.permutation(self.task.shard.n), n_steps)
 
     def cut(self, w: np.ndarray, step: int) -> tuple[np.ndarray, float]:
-        """The cut ``(g, l)`` of the examples of a step."""
+        """The cut ``(g, l)`` of the batch of a step."""
         shard, mode, part = self.task.shard, self.task.mode, self.parts[step]
         shard.oracle(w, mode, self.labels, part)
         g, loss, _ = shard.collect(w, mode, self.labels, part)
@@ -52,14 +53,14 @@ class Batches:
 
 @dataclass
 class SubgradientState(State):
-    """w after ``t`` steps, its average, and the losses of the planes it is made of."""
+    """w after ``t`` steps, its average, and the sum of the losses of its planes."""
 
     w: np.ndarray
     average: np.ndarray
     batches: Batches
     t: int = 0
     loss: float = 0.0
-    dual: float = 0.0  # at this w: what is restored must agree with it
+    dual: float = 0.0  # D at this w; checked when a checkpoint is read
     passes: int = 0
     next_look: int = 1
 
@@ -77,8 +78,8 @@ class Subgradient(Solver):
     Parameters
     ----------
     batch : int, optional
-        Examples in a step. By default 1 where w is short; a step costs as much as w is long, so
-        with millions of weights there are about 50 steps in a pass.
+        Number of examples per step. By default 1 if w is short. The cost of a step is proportional
+        to the length of w, so with millions of weights there are about 50 steps per pass.
     """
 
     batch: int | None = None
@@ -87,14 +88,14 @@ class Subgradient(Solver):
 
     def __post_init__(self) -> None:
         if self.batch is not None and self.batch < 1:
-            raise DataError(f"batch is a number of examples >= 1, got {self.batch}")
+            raise DataError(f"batch must be a number of examples >= 1, got {self.batch}")
 
     def loops(self, task: Task) -> tuple[str, ...]:
-        """The loops it calls."""
+        """The compiled passes it calls."""
         return ("decode", "collect")
 
     def warm_up(self, task: Task) -> float:
-        """Compile what moves w; returns the seconds."""
+        """Compile the function that updates w; returns the seconds."""
         start = time.perf_counter()
         blend(np.zeros(1), np.zeros(1), 0.0)
         return time.perf_counter() - start
@@ -105,7 +106,7 @@ class Subgradient(Solver):
         return SubgradientState(np.zeros(dim), np.zeros(dim), self.batches(task))
 
     def batches(self, task: Task) -> Batches:
-        """Where the cuts come from."""
+        """The object that makes cuts."""
         return Batches(task)
 
     def step_once(
@@ -134,12 +135,12 @@ class Subgradient(Solver):
         return state.average, primal(state.average, hinge, task.C), value
 
     def planes(self, state: SubgradientState) -> int:
-        """It keeps none."""
+        """Always 0: no planes are kept."""
         return 0
 
     def _batch(self, task: Task) -> int:
         if self.batch is not None:
             return self.batch
         shard = task.shard
-        affordable = 10 * shard.pack.width  # weights that a visit could touch, roughly
+        affordable = 10 * shard.pack.width  # about the number of weights that a visit uses
         return max(1, min(shard.pack.dim // affordable, -(-shard.n // 50)))

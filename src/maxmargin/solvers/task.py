@@ -1,4 +1,4 @@
-"""What a solver works on: the examples, the constants of the objective, and the clock."""
+"""The input of a solver: the examples, the constants of the objective, and the clock."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class TimeUp(Exception):
 
 
 class Clock:
-    """The solver's own time: it stands still while others work (callbacks, drawing)."""
+    """The time spent in the solver, without pauses for callbacks and drawing."""
 
     def __init__(self, max_time: float | None = None):
         self.max_time = max_time
@@ -29,11 +29,11 @@ class Clock:
         self._paused = 0.0
 
     def time(self) -> float:
-        """Seconds since the start, pauses left out."""
+        """Seconds since the start, without pauses."""
         return time.perf_counter() - self._start - self._paused
 
     def continue_from(self, seconds: float) -> None:
-        """Let this time have passed already, in a run that was interrupted."""
+        """Set the clock to the time of an interrupted run, in seconds."""
         self._start -= seconds - self.time()
 
     def over(self) -> bool:
@@ -41,7 +41,7 @@ class Clock:
         return self.max_time is not None and self.time() > self.max_time
 
     def check(self) -> None:
-        """Raise TimeUp when the limit has passed, and what became of a Ctrl-C that got lost."""
+        """Raise TimeUp if the limit has passed, or KeyboardInterrupt after a Ctrl-C."""
         if self.interrupted:
             raise KeyboardInterrupt
         if self.over():
@@ -49,7 +49,7 @@ class Clock:
 
     @contextmanager
     def noting_interrupts(self) -> Iterator[None]:
-        """Remember a Ctrl-C: code between Python and compiled loops may swallow its exception."""
+        """Record Ctrl-C, because its exception can get lost between Python and compiled code."""
         standard = signal.default_int_handler
         main = threading.current_thread() is threading.main_thread()
         if not main or signal.getsignal(signal.SIGINT) is not standard:
@@ -68,7 +68,7 @@ class Clock:
 
     @contextmanager
     def pause(self) -> Iterator[None]:
-        """Time inside does not count."""
+        """Stop the clock inside the block."""
         start = time.perf_counter()
         try:
             yield
@@ -78,7 +78,7 @@ class Clock:
 
 @dataclass
 class Task:
-    """One training problem, as a solver sees it."""
+    """One training problem in the form that solvers use."""
 
     shard: Shard
     C: float
@@ -86,22 +86,22 @@ class Task:
     tol: float
     random: np.random.RandomState
     shares: dict[str, float] = field(default_factory=dict)
-    block: int | None = None  # after so many examples a pass stops, to learn what others did to w
-    last: bool = False  # whether the iteration is the last one allowed: a certificate is due
+    block: int | None = None  # examples between exchanges of w with other shards
+    last: bool = False  # whether this is the last allowed iteration, which must certify
 
     @property
     def n(self) -> float:
-        """The number of examples: the sum of their weights."""
+        """The sum of the weights of the examples (their number, if all weights are 1)."""
         return self.shard.total_weight
 
     @property
     def N(self) -> float:
-        """C n, the scale of gaps: training stops when gap <= tol N."""
+        """C n; training stops when gap <= tol N."""
         return self.C * self.n
 
     @contextmanager
     def share(self, kind: str) -> Iterator[None]:
-        """Count the time inside as work of this kind."""
+        """Add the time inside the block to the share ``kind``."""
         start = time.perf_counter()
         try:
             yield

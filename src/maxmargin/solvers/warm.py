@@ -1,8 +1,7 @@
-"""Warm starts: what one run has found serves the next, for another C or for more examples.
+"""Warm starts: a run starts from the result of another one, with another C or fewer examples.
 
-A plane does not depend on C, and the dual variables of an example do not depend on the others:
-both stay feasible. So the next run begins with a lower bound that holds, and ends at its own
-certificate.
+Planes do not depend on C, and the dual variables of an example stay feasible if examples are added.
+So the new run starts with a valid lower bound, and ends with a certificate like any other run.
 """
 
 from __future__ import annotations
@@ -20,18 +19,18 @@ from .working_sets import WorkingSets
 
 @dataclass
 class WarmStart:
-    """The end of a run, for another one to begin from. It is used up by that.
+    """The last state of a run, from which another run can start. It can be used once.
 
     Attributes
     ----------
     solver, state, C, mode
-        Of the run.
+        Solver, last state and settings of the run.
     n, total_weight, dim, offsets, truth
-        Of its examples.
+        Its examples: their number, sum of weights, length of w, and true labels.
     fingerprint : str
-        Of its examples.
+        A hash of its examples.
     trusted : bool
-        Whether the first examples of the next run are known to be these, in the same form.
+        Whether the caller guarantees that the new run starts with the same examples.
     """
 
     solver: Any
@@ -48,7 +47,7 @@ class WarmStart:
 
     @classmethod
     def of(cls, solver: Any, task: Task, state: Any) -> WarmStart:
-        """Keep what ``solver`` has reached."""
+        """Keep the last state of ``solver``."""
         shard, pack = task.shard, task.shard.pack
         return cls(
             solver, state, task.C, task.mode, shard.n, shard.total_weight, pack.dim, pack.offsets,
@@ -56,10 +55,10 @@ class WarmStart:
         )  # fmt: skip
 
     def begin(self, solver: Any, task: Task, relabel: np.ndarray | None = None) -> Any:
-        """A state for ``solver`` to begin with, or None if nothing of this one is of use.
+        """An initial state for ``solver``, or None if this one is of no use.
 
-        The examples of the task are those of the old run, or these and more after them; if the
-        classes have got other numbers, ``relabel[old] = new``.
+        The examples of the task are those of the old run, possibly followed by more. If the numbers
+        of the classes have changed, ``relabel[old] = new``.
         """
         state, self.state = self.state, None
         if state is None or solver != self.solver or task.mode != self.mode:
@@ -69,7 +68,7 @@ class WarmStart:
         return solver.extend(task, state, self, relabel) if self._begins(task, relabel) else None
 
     def _begins(self, task: Task, relabel: np.ndarray | None) -> bool:
-        """Whether the examples of the task begin with the old ones, by their true outputs."""
+        """Whether the task starts with the old examples, judged by their true outputs."""
         pack = task.shard.pack
         old = self.truth if relabel is None else relabel[self.truth]
         return (
@@ -80,10 +79,10 @@ class WarmStart:
 
 
 def rescale_duals(task: Task, state: WorkingSets, C: float) -> None:
-    """Dual variables of a run with ``C`` for this task, whose C is another; counters start anew.
+    """Adapt the dual variables of a run with ``C`` to the C of this task, and reset counters.
 
-    They keep their direction. How long they are, as a part s of what they were, an exact line
-    search on the dual says: D(s) = s C sum alpha loss - 1/2 s^2 |w|^2, for 0 <= s <= 1.
+    The dual variables are multiplied by the factor s that maximises the dual,
+    D(s) = s C sum alpha loss - 1/2 s^2 |w|^2, for 0 <= s <= 1.
     """
     alpha, w = state.duals.alpha, state.w
     w *= task.C / C
@@ -97,7 +96,7 @@ def rescale_duals(task: Task, state: WorkingSets, C: float) -> None:
 
 
 def forget_counts(state: WorkingSets) -> None:
-    """The state of a run that has made no iteration yet, though its duals are not zero."""
+    """Reset the counters, as in a run without iterations."""
     state.visits.gap[:] = 0.0
     state.visits.clock[:2] = 0.0
     state.visits.lag[:] = 0.0
@@ -106,7 +105,7 @@ def forget_counts(state: WorkingSets) -> None:
 
 
 def take_over(task: Task, state: WorkingSets, old: Duals, relabel: np.ndarray | None) -> None:
-    """Give a fresh state the dual variables of the first examples; the others stay at the truth."""
+    """Copy the dual variables of the first examples to a new state."""
     shard, pack = task.shard, task.shard.pack
     n, slots = len(old.count), old.loss.shape[1]
     if state.duals.loss.shape[1] < slots:
@@ -116,7 +115,7 @@ def take_over(task: Task, state: WorkingSets, old: Duals, relabel: np.ndarray | 
     new.count[:n] = old.count
     labels = old.labels if relabel is None else relabel[old.labels].astype(old.labels.dtype)
     sets.copy_slots(labels, slots, new, pack.offsets[: n + 1])
-    for i in range(n):  # the loss may be another one: class weights can follow the data
+    for i in range(n):  # the loss may have changed, because class weights can depend on the data
         length = pack.offsets[i + 1] - pack.offsets[i]
         start = new.loss.shape[1] * pack.offsets[i]
         for r in range(1, new.count[i]):

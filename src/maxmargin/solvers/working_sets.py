@@ -1,7 +1,7 @@
-"""Working sets of outputs and their dual variables: what SDM, n-slack and BCFW have in common.
+"""Working sets of outputs and their dual variables, which SDM, n-slack and BCFW share.
 
-The three are one working set with different schedules of passes (``arrays.PassOptions``): which
-examples are visited, whether the oracle is called, and how alpha_i moves.
+The three solvers differ in their schedules of passes (``arrays.PassOptions``): which examples are
+visited, whether the oracle is called, and how alpha_i is changed.
 """
 
 from __future__ import annotations
@@ -32,31 +32,31 @@ from .checking import check_duals, check_labels, close, require
 from .contradiction import check_oracle
 from .task import Task
 
-#: A working set begins with room for so many outputs, where the problem does not say how many.
+#: Initial size of a working set, if the problem does not know the number of outputs.
 SLOTS = 8
 
-#: The points that may be certified: the last w, the average of all, or the last w once more when
-#: the pass that has just ended has not moved it.
+#: The points that can be certified: the last w, the average of w over all visits, or the last w if
+#: the last pass has called all oracles and has not changed w.
 LAST, AVERAGE, SEEN = "last", "average", "seen"
 
-#: Examples that are decoded at once in the first iteration; in each one after it twice as many.
+#: Number of examples decoded at once in the first iteration; it doubles in each iteration.
 FIRST_BLOCK = 16
 
-#: The rounding error that the sum of an example's dual variables may have.
+#: Maximum rounding error in the sum of an example's dual variables.
 SUM_ERROR = 1e-12
 
-#: Neighbouring examples that are visited one after the other.
+#: Number of neighbouring examples that are visited one after the other.
 RUN = 8
 
 
 T = TypeVar("T")
 
-#: Passes over examples that stop now and then; what they have found is known at their end.
+#: Passes over examples as a generator that pauses where w may be exchanged; it returns a result.
 Passes = Generator[None, None, T]
 
 
 def complete(passes: Passes[T]) -> T:
-    """Make the passes without stopping."""
+    """Run the passes without pauses; returns their result."""
     while True:
         try:
             next(passes)
@@ -65,7 +65,7 @@ def complete(passes: Passes[T]) -> T:
 
 
 class Seen(NamedTuple):
-    """What the last pass has seen: sum_i weight_i H_i, the largest violation, outputs added."""
+    """Results of the last pass: sum_i weight_i H_i, largest KKT violation, outputs added."""
 
     hinge: float = 0.0
     violation: float = 0.0
@@ -74,9 +74,9 @@ class Seen(NamedTuple):
 
 @dataclass
 class WorkingSets(State):
-    """Dual variables, w = w(alpha), and the place where its average is computed."""
+    """Dual variables, w = w(alpha), and counters of the schedule."""
 
-    #: What a checkpoint need not hold.
+    #: Not part of a checkpoint.
     scratch = ("block", "average")
 
     duals: Duals
@@ -109,9 +109,10 @@ class WorkingSets(State):
 
 
 def begin(task: Task, power: float | None = None) -> WorkingSets:
-    """alpha is 1 at the truth, w = 0.
+    """The initial state: alpha is 1 at the truth, w = 0.
 
-    With ``power`` the average of w over all visits is kept, visit t weighing t ** power.
+    If ``power`` is given, the average of w over all visits is kept; visit t has the weight
+    t ** power.
     """
     shard = task.shard
     dim = 0 if power is None else shard.pack.dim
@@ -133,11 +134,12 @@ def sweep(
     options: PassOptions,
     w: np.ndarray | None = None,
 ) -> Passes[float]:
-    """A pass over the examples of ``order``; returns their gap, as seen on the way, over C n.
+    """A pass over the examples of ``order``; returns the sum of their gaps, divided by C n.
 
-    Where w is shared with other shards the pass stops after each block of ``task.block`` examples.
-    A pass that does not call the oracle is short compared with an exchange of w: it stops only at
-    its end. With ``w`` another point than that of the dual variables is looked at.
+    The gap of an example is that at its visit. If w is shared with other shards, the pass pauses
+    after each block of ``task.block`` examples. A pass without oracle calls takes less time than an
+    exchange of w, so it pauses only at its end. With ``w`` the pass is at another point than that
+    of the dual variables.
     """
     w = state.w if w is None else w
     state.visits.total[:] = 0.0
@@ -153,14 +155,14 @@ def sweep(
 
 
 def fit_block(task: Task, state: WorkingSets) -> None:
-    """Working memory for all slots, also after the working sets have grown."""
+    """Allocate scratch memory again if the working sets have grown."""
     slots = state.duals.loss.shape[1]
     if len(state.block.nnz) != slots + 1:
         state.block = task.shard.new_block(slots)
 
 
 def _seen(task: Task, state: WorkingSets, w: np.ndarray) -> float:
-    """Note what a pass has seen at w, and make room where it found none."""
+    """Store the results of a pass at w, and enlarge the working sets if one was full."""
     total = state.visits.total
     if total[SHORT] > 0:
         check_oracle(task, state.duals, 1, w, int(total[WORST]))
@@ -172,16 +174,17 @@ def _seen(task: Task, state: WorkingSets, w: np.ndarray) -> float:
 
 
 def block_size(state: WorkingSets) -> int:
-    """How many examples may be decoded at once: few at first, when w changes most, then more."""
+    """Maximum number of examples decoded at once: few at first, when w changes most, then more."""
     return FIRST_BLOCK << min(state.iterations, 20)
 
 
 def certify(
     task: Task, state: WorkingSets, which: str | None, add: bool = True
 ) -> tuple[np.ndarray | None, float, float]:
-    """A certificate at ``which`` point: P by a complete pass that changes no dual variable.
+    """A certificate at the point ``which``; returns ``(w, P(w), D)``.
 
-    What the oracle finds on the way joins the working sets, if ``add`` is true.
+    P is computed by a complete pass that changes no dual variable. If ``add`` is true, the outputs
+    of the oracle are added to the working sets.
     """
     if repair_alpha(state.duals):
         recompute_w(task, state)
@@ -190,7 +193,7 @@ def certify(
     if which == SEEN:
         return state.w, primal(state.w, state.seen.hinge, task.C), dual_value(task, state)
     with task.share("certificate"):
-        if state.gap <= 2 * task.tol:  # the end is near, and rounding errors must not be in it
+        if state.gap <= 2 * task.tol:  # close to the end, rounding errors matter
             recompute_w(task, state)
         w = average(state) if which == AVERAGE else state.w
         state.looks += 1
@@ -199,12 +202,12 @@ def certify(
 
 
 def hinge_at(task: Task, state: WorkingSets, w: np.ndarray, add: bool) -> float:
-    """sum_i weight_i H_i(w), by a pass that asks every oracle."""
+    """sum_i weight_i H_i(w), by a pass that calls the oracle of every example."""
     options = PassOptions(True, min_gain=0.0 if add else np.inf, tau=np.inf, keep_zeros=True)
     clock, block, task.block = state.visits.clock.copy(), task.block, None
     complete(sweep(task, state, task.shard.everyone, options, w))
     task.block = block
-    state.visits.clock[:] = clock  # a certificate moves nothing: it has no weight in the average
+    state.visits.clock[:] = clock  # a certificate has no weight in the average
     return float(state.seen.hinge)
 
 
@@ -223,11 +226,10 @@ def average_minus_w(state: WorkingSets) -> np.ndarray:
 
 
 def shuffled(task: Task, examples: np.ndarray) -> np.ndarray:
-    """The examples in random order, by runs of neighbours.
+    """The examples in random order, in runs of neighbours.
 
-    A run is read from memory at once: visits in fully random order are three times slower when
-    the data are larger than the processor's caches. The runs begin elsewhere in each pass and are
-    read forwards or backwards.
+    Neighbours are close in memory: visits in fully random order are three times slower if the data
+    are larger than the processor's caches. Position and direction of the runs are random too.
     """
     examples = np.roll(examples, task.random.randint(RUN))
     if task.random.randint(2):
@@ -249,7 +251,7 @@ def dual_loss(task: Task, state: WorkingSets) -> float:
 
 
 def recompute_w(task: Task, state: WorkingSets) -> None:
-    """w(alpha) from its definition: rounding errors of many small steps must not add up."""
+    """Compute w(alpha) from its definition, to remove the rounding errors of many small steps."""
     state.w[:] = 0.0
     task.shard.sum_duals(task.C, task.mode, state.duals, state.w)
 
@@ -262,9 +264,9 @@ def exact_dual(task: Task, state: WorkingSets) -> float:
 
 
 def repair_alpha(duals: Duals) -> bool:
-    """Scale dual variables that have left their simplex back into it; returns whether any had.
+    """Clip and rescale dual variables that have left the simplex; returns whether any had.
 
-    Whatever the reason was, the value of D holds for the alpha that is left.
+    D is then computed for the new alpha, which is feasible.
     """
     alpha = duals.alpha
     total = alpha.sum(axis=1)
@@ -274,7 +276,7 @@ def repair_alpha(duals: Duals) -> bool:
         i = int(np.flatnonzero(~np.isfinite(total))[0])
         raise ProblemError(
             f"the dual variables of example {i} sum to {total[i]}: its features or losses are "
-            "too large or not finite; check_problem tests them"
+            "too large or not finite; mm.check_problem tests them"
         )
     np.maximum(alpha, 0.0, out=alpha)
     alpha[~alpha.any(axis=1), 0] = 1.0  # the truth
@@ -283,7 +285,7 @@ def repair_alpha(duals: Duals) -> bool:
 
 
 def make_room(task: Task, state: WorkingSets) -> None:
-    """Double the working sets."""
+    """Double the size of the working sets."""
     shard, old = task.shard, state.duals
     slots = old.loss.shape[1]
     new = shard.new_duals(2 * slots)
@@ -308,7 +310,7 @@ def copy_slots(labels: np.ndarray, slots: int, new: Duals, offsets: np.ndarray) 
 def drop_outputs(task: Task, state: WorkingSets, idle: np.ndarray, more: np.ndarray) -> None:
     """Remove the outputs marked in ``idle`` (n, slots); their dual variables must be zero.
 
-    ``more`` (n, slots) belongs to the outputs, and moves with them.
+    ``more`` (n, slots) holds a number per output, which is moved together with the output.
     """
     duals, offsets = state.duals, task.shard.pack.offsets
     slots = duals.loss.shape[1]
