@@ -253,7 +253,7 @@ def test_mistakes_are_named(tmp_path):
         mm.Files("data.txt", "csv")
     with pytest.raises(mm.DataError, match="do not pass y or sample_weight"):
         mm.MulticlassSVC().fit(mm.Files(good), [1, 2])
-    with pytest.raises(mm.DataError, match="hold no sequences"):
+    with pytest.raises(mm.DataError, match="contain no sequences"):
         mm.ChainSVC().fit(mm.Files(good, cache=tmp_path))
     with pytest.raises(mm.DataError, match="need a template"):
         (tmp_path / "a.conll").write_text("the D\n\n")

@@ -248,7 +248,7 @@ def test_a_broken_line_is_named_in_a_real_process(folder, tmp_path):
         ("1 1:1\n2 1:nan\n", "line 2: the value of '1:nan' is not a finite"),
         ("1 1:1\nnan 1:2\n", "line 2: the target 'nan'"),
         ("1 1:1\n1 1:2\n", "all examples have the label 1"),
-        ("1 1:1\n2 1:1\n0.5 1:2\n", "line 3: the target 0.5 is no class"),
+        ("1 1:1\n2 1:1\n0.5 1:2\n", "line 3: the target 0.5 is not a class"),
         ("1\n2\n", "no line has a feature"),
         ("", "holds no examples"),
         ("1 1:1\n2 1:2\n3 1:3\n", "has 3 classes: use 'maxmargin train multiclass'"),

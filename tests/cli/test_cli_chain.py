@@ -174,7 +174,7 @@ def test_labels_that_training_has_not_seen_are_errors(folder, tmp_path):
     assert (found["n_tokens"], found["n_correct"], found["n_unseen"]) == (8, 6, 2)
     assert "does not know: 2" in passed("evaluate", folder / "m", data).stdout
     outcome = passed("suspects", folder / "m", data)
-    assert "warning: 1 of 3 sequences are left out" in outcome.stderr
+    assert "warning: 1 of 3 sequences are skipped" in outcome.stderr
     assert passed("predict", folder / "m", data).stdout.count("\n") == 10
 
 
@@ -207,7 +207,7 @@ def test_models_made_in_python(folder, tmp_path):
     ("content", "options", "message"),
     [
         ("a B\nb\n", [], "line 2: 1 columns, where the first token (line 1) has 2"),
-        ("a\nb\n", [], "has one column only: training needs a label"),
+        ("a\nb\n", [], "has only one column: training needs a label"),
         ("", [], "holds no tokens"),
         ("a O\nb O\n", [], "all tokens have the label 'O' in column -1: two are needed"),
         ("a O\nb B-X\n", ["--label", 2], "no column 2 for the labels: lines have 2 columns"),

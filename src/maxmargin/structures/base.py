@@ -1,10 +1,10 @@
 """``Structure``: the complete description of one kind of output.
 
-It stands in the ``__init__.py`` of a structure's folder.
+It is in the ``__init__.py`` of a structure's folder.
 
 Engine, registry, model files, command line, report and tests read this description; none of them
-knows a structure by name. A description imports nothing: each part is named as ``".module:Name"``,
-relative to the folder, and imported when it is first used.
+refers to a structure by name. A description imports nothing: each part is given as
+``".module:Name"``, relative to the folder, and imported when it is first used.
 
 A new structure is a folder next to this file, or a package elsewhere that names its description in
 the entry-point group ``maxmargin.structures``::
@@ -25,7 +25,7 @@ from typing import Any
 
 from ..errors import MaxMarginError
 
-#: The parts of a description, with the defaults of those that need not be written.
+#: The parts of a description with their defaults; "" means that there is none.
 PARTS = {
     "problem": "",
     "estimator": "",
@@ -38,32 +38,32 @@ PARTS = {
 
 
 class Structure:
-    """What the package knows about one structure.
+    """The description of one structure.
 
     Parameters
     ----------
     package : str
         The folder as a package: ``__name__`` in its ``__init__.py``.
     name : str
-        As on the command line: ``maxmargin train NAME``.
+        The name on the command line: ``maxmargin train NAME``.
     summary : str
-        One line: what is predicted.
+        What is predicted, in one line.
     problem : str
         The ``CompiledProblem``: packing, compiled functions, the oracle's memory and effort.
     estimator : str
         The scikit-learn estimator, also exported as ``mm.Name``.
     exports : tuple of str
-        More names for ``mm``, such as a cross-validated estimator.
+        Other names to export in ``mm``, such as a cross-validated estimator.
     model : str
-        A ``saving.parts.ModelParts``: what a ``.mm`` file holds of the estimator.
+        A ``saving.parts.ModelParts``: the content of a ``.mm`` file of the estimator.
     files : str
         A ``structures.files.DataFiles``: how data files are read, and how predictions are written.
     options : str
-        A ``structures.options.TrainOptions``: what ``maxmargin train NAME --help`` offers.
+        A ``structures.options.TrainOptions``: the options of ``maxmargin train NAME``.
     show : str
         A ``structures.show.Show``: how models and predictions are described, evaluated and drawn.
     examples : str
-        A function that returns tiny problems for the tests that every structure gets.
+        A function that returns tiny problems for the tests that are run for every structure.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class Structure:
 
     @property
     def trains_from_files(self) -> bool:
-        """Whether it reads data files, so that ``maxmargin train`` offers it."""
+        """Whether it can read data files, so that it is a sub-command of ``maxmargin train``."""
         return self.targets["files"] != PARTS["files"]
 
     @property
@@ -118,32 +118,32 @@ class Structure:
 
     @property
     def model(self) -> Any:
-        """What a model file holds."""
+        """The content of model files."""
         return self._made("model")
 
     @property
     def files(self) -> Any:
-        """How data files are read and predictions written."""
+        """Reads data files and writes predictions."""
         return self._made("files")
 
     @property
     def show(self) -> Any:
-        """How models and predictions are shown."""
+        """Shows models and predictions."""
         return self._made("show")
 
     def examples(self) -> list[Any]:
-        """Tiny problems for tests; none if the structure offers none."""
+        """Tiny problems for tests, possibly none."""
         return self._load("examples")() if self.offers("examples") else []
 
     def _made(self, part: str) -> Any:
-        """One object of the part's class; it knows its structure."""
+        """The instance of the part's class for this structure."""
         key = f"{part}()"
         if key not in self._loaded:
             self._loaded[key] = self._load(part)(self)
         return self._loaded[key]
 
     def _load(self, part: str) -> Any:
-        """What ``"module:Name"`` names."""
+        """Import the object that the description gives as ``"module:Name"``."""
         if part not in self._loaded:
             module, _, name = self.targets[part].partition(":")
             if not name:

@@ -16,15 +16,15 @@ class Examples:
 
     Attributes
     ----------
-    X : inputs, as the estimator takes them
+    X : inputs, in the form that the estimator reads
     Y : true outputs, or None if the file has none
     path : str
     size : str
-        How many there are, in words: "120 trees, 2,400 words".
+        Their number as text: "120 trees, 2,400 words".
     weight : array (n,) or None
         Weights of the examples.
     form : dict or None
-        The format of the file as JSON, kept in the model so that it can read others like it.
+        The format of the file as JSON, kept in the model to read other files of this format.
     """
 
     X: Any
@@ -37,7 +37,7 @@ class Examples:
 
 @dataclass(frozen=True)
 class Wish:
-    """What ``maxmargin predict`` was asked to do beyond plain predictions.
+    """The options of ``maxmargin predict``.
 
     Attributes
     ----------
@@ -46,9 +46,9 @@ class Wish:
     no_labels : bool
         The file has no labels.
     draw : bool
-        Draw outputs on standard output.
+        Draw outputs to standard output.
     svg : path or None
-        Draw outputs into this file.
+        Draw outputs to this file.
     """
 
     scores: bool = False
@@ -65,15 +65,15 @@ class Wish:
 class DataFiles:
     """Reads examples and writes predictions.
 
-    A structure overrides ``read`` and, if its outputs are no plain values, ``lines``; the other
-    methods have defaults on top of these.
+    A structure overrides ``read`` and, if its outputs are not plain values, ``lines``; the other
+    methods have defaults that use these.
 
     Parameters
     ----------
     structure : Structure
     """
 
-    #: The options of ``predict`` that make sense here: "--scores", "--no-labels", "--draw", ...
+    #: The supported options of ``predict``: "--scores", "--no-labels", "--draw", ...
     offers: frozenset[str] = frozenset()
 
     def __init__(self, structure: Any):
@@ -88,7 +88,7 @@ class DataFiles:
         return self.structure.estimator(**options.parameters())
 
     def fit(self, estimator: Any, examples: Examples) -> None:
-        """Train."""
+        """Train the estimator on the examples."""
         if examples.weight is None:
             estimator.fit(examples.X, examples.Y)
         else:
@@ -118,7 +118,7 @@ class DataFiles:
     def predict_m_best(
         self, estimator: Any, path: str, out: str, wish: Wish, m: int, diversity: float | None
     ) -> None:
-        """Write up to m outputs of each example with their scores, and a blank line after them."""
+        """Write up to m outputs per example with their scores, followed by a blank line."""
         examples = self.read_new(path, estimator, wish.no_labels)
         found = estimator.predict_m_best(examples.X, m, diversity or 0.0)
         write_lines_atomic(out, self.ranked_lines(examples, found))
@@ -126,7 +126,7 @@ class DataFiles:
     def ranked_lines(
         self, examples: Examples, found: list[list[tuple[Any, float]]]
     ) -> Iterator[str]:
-        """The lines of ``predict_m_best``: a score and an output each."""
+        """The lines of ``predict_m_best``, each with a score and an output."""
         for outputs in found:
             lines = self.lines([output for output, _ in outputs])
             for (_, score), line in zip(outputs, lines, strict=True):

@@ -1,8 +1,8 @@
-"""The options of ``maxmargin train``: what all structures share, and blocks that several use.
+"""The options of ``maxmargin train`` that all or several structures share.
 
-A structure's options are a frozen dataclass that derives from ``TrainOptions``: each field is an
-option of ``maxmargin train NAME``, with its help in the annotation. Nothing heavy is imported here:
-``maxmargin train --help`` must answer at once.
+The options of a structure are a frozen dataclass, a subclass of ``TrainOptions``. Each field is an
+option of ``maxmargin train NAME``, with its help text in the annotation. This module imports
+nothing that is slow to import, so that ``maxmargin train --help`` is fast.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class ClassWeight(StrEnum):
 
 
 class KernelName(StrEnum):
-    """The kernels that a file of examples can be trained with."""
+    """The kernels that can be used on the command line."""
 
     linear = "linear"
     rbf = "rbf"
@@ -41,7 +41,7 @@ class KernelName(StrEnum):
 
 @dataclass(frozen=True)
 class TrainOptions:
-    """What every structure can be trained with."""
+    """The options of all structures."""
 
     C: Annotated[float, typer.Option("--C", "-C", help="Weight of the sum of losses.")] = 1.0
     solver: Annotated[
@@ -87,7 +87,7 @@ class TrainOptions:
 
         check_positive("C", self.C)
         check_stop(self.tol, self.max_iter, self.max_time)
-        get_solver(self.solver)  # only to refuse a wrong name early
+        get_solver(self.solver)  # only to check the name early
         if self.resume and self.checkpoint is None:
             raise MaxMarginError("--resume continues from a checkpoint: give --checkpoint FILE")
 
@@ -101,7 +101,7 @@ class TrainOptions:
 
 @dataclass(frozen=True)
 class KernelOptions(TrainOptions):
-    """Options of structures whose features may have a kernel."""
+    """Options of structures that can be trained with a kernel."""
 
     class_weight: Annotated[
         ClassWeight | None, typer.Option(help="Weight classes by the inverse of their frequency.")
@@ -151,9 +151,9 @@ class KernelOptions(TrainOptions):
             raise typer.BadParameter("basis functions need --kernel", param_hint="--n-basis")
         sampled = self.solver.startswith("sampled")
         if sampled and given["kernel"] is None:
-            raise MaxMarginError("sampled cuts are for kernels: give --kernel, or another --solver")
+            raise MaxMarginError("sampled cuts need a kernel: give --kernel, or another --solver")
         if sampled and given["n_basis"] is not None:
-            raise MaxMarginError("sampled cuts need no basis functions: leave --n-basis out")
+            raise MaxMarginError("sampled cuts use no basis functions: omit --n-basis")
 
     def _gamma(self) -> float | str:
         if self.gamma in ("scale", "auto"):

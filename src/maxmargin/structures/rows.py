@@ -1,6 +1,6 @@
-"""What the structures whose examples are rows of a matrix share: files, and how they show.
+"""Files and output of structures whose examples are rows of a matrix with one class each.
 
-A structure of this kind is one class per example; its file is svmlight's.
+Their data files are in svmlight format.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ class RowFiles(DataFiles):
         return Examples(found.X, found.y, path, f"{found.X.shape[0]:,} examples", found.cost)
 
     def _check(self, path: str, found: Any) -> None:
-        """Refuse files that hold no classes or no features."""
+        """Raise an error if the file has no classes or no features."""
         if found.X.shape[1] == 0:
             raise DataError("no line has a feature: there is nothing to learn from", path=path)
         if found.y.dtype.kind == "f":
             i = int(np.flatnonzero(found.y % 1)[0])
             raise DataError(
-                f"the target {found.y[i]} is no class: use integers or words",
+                f"the target {found.y[i]} is not a class: use integers or words",
                 path=path,
                 line=int(found.line[i]),
             )
@@ -51,15 +51,15 @@ class RowFiles(DataFiles):
         self.check_classes(path, n_classes)
 
     def check_classes(self, path: str, n_classes: int) -> None:
-        """Refuse a number of classes that the structure cannot have."""
+        """Raise an error if the structure cannot have this number of classes."""
 
     def read_new(self, path: str, estimator: Any, no_labels: bool = False) -> Examples:
-        """Rows with the features that the estimator knows."""
+        """Rows with the features that the estimator was trained on."""
         found = read_examples(path, estimator.n_features_in_, drop_unseen=True)
         return Examples(found.X, found.y, path, f"{found.X.shape[0]:,} examples", found.cost)
 
     def predict(self, estimator: Any, path: str, out: str, wish: Wish) -> None:
-        """One label per line, then the scores of the classes if they are wanted."""
+        """Write one label per line, followed by the scores of the classes with ``--scores``."""
         if not wish.scores:
             super().predict(estimator, path, out, wish)
             return
@@ -76,10 +76,10 @@ class RowFiles(DataFiles):
     def predict_m_best(
         self, estimator: Any, path: str, out: str, wish: Wish, m: int, diversity: float | None
     ) -> None:
-        """On one line the m best labels of an example, each with its score."""
+        """Write one line per example: its m best labels, each with its score."""
         if diversity is not None:
             raise MaxMarginError(
-                f"--diversity is not offered for {self.structure.name}: classes all differ alike"
+                f"--diversity is not offered for {self.structure.name}: all classes differ equally"
             )
         found = estimator.predict_m_best(self.read_new(path, estimator).X, m)
         write_lines_atomic(
@@ -88,7 +88,7 @@ class RowFiles(DataFiles):
 
 
 class RowShow(Show):
-    """Classes: tables by class, and which is taken for which."""
+    """Output for classes: tables per class, and confusion."""
 
     def describe(self, estimator: Any) -> str:
         """Numbers of features and classes."""
@@ -124,13 +124,13 @@ class RowShow(Show):
 def _encoded(
     estimator: Any, X: Any, y: Any, names: list[Any], codes: np.ndarray
 ) -> tuple[Any, np.ndarray]:
-    """The rows and the labels of a classifier as its problem reads them."""
+    """Rows and labels of a classifier in the form that its problem packs."""
     numbers = {label: k for k, label in enumerate(names)}
     labels = as_label_array(y).tolist()
     strange = next((label for label in labels if label not in numbers), None)
     if strange is not None:
         raise DataError(
-            f"the label {strange!r} was not trained: X and Y are the training examples, others "
-            "are given as test=(X, Y)"
+            f"the label {strange!r} is not in the training data: X and Y must be the training "
+            "examples; give others as test=(X, Y)"
         )
     return read_matrix(estimator, X, reset=False), codes[[numbers[label] for label in labels]]

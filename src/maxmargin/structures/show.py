@@ -1,4 +1,4 @@
-"""``Show``: how models and predictions of a structure are described, evaluated and drawn."""
+"""``Show``: description, evaluation and drawings of models and predictions of a structure."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ Row = tuple[str, str]
 
 @dataclass(frozen=True)
 class Score:
-    """The evaluation of a structure that defines no other: what ``estimator.score`` says."""
+    """The default evaluation of a structure: the result of ``estimator.score``."""
 
     score: float
     n: int
 
     def to_dict(self) -> dict[str, Any]:
-        """For programs."""
+        """The evaluation as a dict, for JSON output."""
         return {"score": self.score, "n": self.n}
 
     def print(self) -> None:
-        """For people."""
+        """Print the evaluation."""
         print(f"score {self.score:.4f}  ({self.n:,} examples)")
 
     def plot(self, path: Path) -> None:
-        """Nothing to draw."""
+        """Raise an error: there is no picture by default."""
         raise MaxMarginError("a picture of an evaluation is not offered for this structure")
 
 
 class Show:
-    """What the command line and the report say about a structure; every method has a default.
+    """What the command line and the report show for a structure; every method has a default.
 
     Parameters
     ----------
     structure : Structure
     """
 
-    #: What the classes of a model are called.
+    #: The word for the classes of a model.
     class_word = "classes"
 
     def __init__(self, structure: Any):
@@ -55,15 +55,15 @@ class Show:
         return f"{estimator.result_.w.size:,} weights"
 
     def info(self, content: dict[str, Any]) -> list[Row]:
-        """Rows of ``maxmargin info``, from what ``saving.models.summary`` returned."""
+        """Rows of ``maxmargin info``, from the result of ``saving.models.summary``."""
         return []
 
     def evaluate(self, estimator: Any, examples: Any) -> Any:
-        """Predictions against the truth: an object with ``to_dict``, ``print`` and ``plot``."""
+        """Compare predictions and truth: an object with ``to_dict``, ``print`` and ``plot``."""
         return Score(estimator.score(examples.X, examples.Y), len(examples.Y))
 
     def check_plot(self, path: Path) -> None:
-        """Refuse a picture of an evaluation that could not be drawn."""
+        """Raise an error if a picture of an evaluation cannot be drawn to this file."""
         from ..report.convergence import check_format, require_matplotlib
 
         require_matplotlib()
@@ -72,7 +72,7 @@ class Show:
     def explain(self, estimator: Any, n: int) -> Any:
         """The n largest weights: an object with ``to_dict`` that prints as text."""
         if hasattr(estimator, "dual_coef_"):
-            raise MaxMarginError("has a kernel, so its features have no weights to show")
+            raise MaxMarginError("has a kernel, so there are no weights of features to show")
         return explain(estimator, n)
 
     def suspects(self, estimator: Any, X: Any, Y: Any, n: int) -> list[dict[str, Any]] | None:
@@ -96,14 +96,14 @@ class Show:
         raise MaxMarginError(f"suspects is not offered for {self.structure.name}")
 
     def outcome(self, estimator: Any, data: str, X: Any, Y: Any) -> Any:
-        """Predictions on some data, as the ``report.results.Outcome`` of a report, or None."""
+        """The predictions on some data as a ``report.results.Outcome``, for the report, or None."""
         return None
 
     def locate(self, suspects: list[dict[str, Any]], examples: Any) -> None:
-        """Add the lines of the file to suspects of the report, where the file has them."""
+        """Add the line numbers of the file to the suspects of the report, if possible."""
 
     def sections(self, estimator: Any, X: Any, Y: Any) -> list[tuple[str, str]]:
-        """More sections of the report: titles and HTML; predictions shown as pictures, say."""
+        """Additional sections of the report as (title, HTML), such as pictures of predictions."""
         return []
 
 

@@ -10,6 +10,6 @@ class BinaryFiles(RowFiles):
     """svmlight files with two classes."""
 
     def check_classes(self, path: str, n_classes: int) -> None:
-        """Two, no more."""
+        """Raise an error if there are more than two classes."""
         if n_classes > 2:
             raise DataError(f"has {n_classes} classes: use 'maxmargin train multiclass'", path=path)

@@ -31,7 +31,7 @@ def score(data, w, i, work):
 
 @register_jitable
 def set_score(data, w, i, work):
-    """What ``score`` does, for the other kernels."""
+    """The same as ``score``, for calls from other compiled functions."""
     work[0] = row_dot(data.rows, i, w)
     if data.bias != 0:
         work[0] += data.bias * w[data.n_features]
@@ -39,9 +39,9 @@ def set_score(data, w, i, work):
 
 @njit(nogil=True)
 def decode(data, w, i, mode, y, work):
-    """The sign of <w, x>; when training the other label if it violates the margin.
+    """The sign of <w, x>; in training the wrong label if it violates the margin.
 
-    Both rescalings coincide, for the only loss is 1.
+    Both rescalings are equal, because the only positive loss is 1.
     """
     set_score(data, w, i, work)
     if mode == PREDICT:
@@ -54,7 +54,7 @@ def decode(data, w, i, mode, y, work):
 
 @njit(nogil=True)
 def loss(data, i, y):
-    """1 when the label is wrong."""
+    """1 if the label is wrong."""
     return 0.0 if y[0] == data.y[i] else 1.0
 
 
@@ -134,7 +134,7 @@ class Binary(CompiledProblem):
         return total
 
     def operations(self, pack: Pack) -> float:
-        """Each entry of X meets one weight."""
+        """One operation per entry of X."""
         return float(len(pack.data.rows.values))
 
     def label_bounds(self, pack: Pack) -> tuple[int, int]:

@@ -1,16 +1,16 @@
-"""Trees in the form that CKY builds: two parts or one word a node, and no node over one node.
+"""Binary trees for CKY: every node has two parts or one word.
 
-*Unary chains are collapsed.* A node with one child, that child's only child and so on are one
+*Unary chains are collapsed.* A node with one child, this child's only child, and so on become one
 node: its ``symbol`` is that of the lowest, which has several children or a word, and its ``chain``
-are those above it. *Long rules are cut from the right*: ``A -> B C D`` becomes ``A -> B (C D)``,
-where ``(C D)`` is a ``Part``. So a sentence of L words has L - 1 nodes of two parts and L of one
-word, whatever its tree. Nothing is lost: ``unbinarise(binarise(tree), words) == tree``.
+are the others above it. *Long rules are split from the right*: ``A -> B C D`` becomes
+``A -> B (C D)``, where ``(C D)`` is a ``Part``. So every tree of L words has L - 1 nodes with two
+parts and L nodes with one word. The conversion loses nothing:
+``unbinarise(binarise(tree), words) == tree``.
 
-The two options are those of Klein and Manning (2003). ``horizontal`` is how many of the children
-that are still to come a part remembers. By default it remembers all, so that the binary rules make
-the rules of the trees and no others; with fewer, a part knows its parent as well, and new rules
-can be put together from what was seen. With ``vertical=2`` the symbol of a constituent is its label
-and its parent's.
+The two options are those of Klein and Manning (2003). ``horizontal`` is the number of following
+children that a part remembers. By default it remembers all, so that the binary rules generate
+exactly the rules of the trees. With fewer, a part also remembers its parent, and new rules can be
+composed. With ``vertical=2`` the symbol of a constituent contains its label and that of its parent.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from ...data.trees import Tree
 
 
 class Phrase(NamedTuple):
-    """A constituent; its parent's label is there with ``vertical=2`` only ("" at the root)."""
+    """A constituent, with the label of its parent if ``vertical=2`` ("" at the root)."""
 
     label: str
     parent: str | None = None
 
 
 class Tag(NamedTuple):
-    """What stands over a word."""
+    """The tag of a word."""
 
     label: str
 
 
 class Part(NamedTuple):
-    """The last children of a constituent: all of them, or the first of them and the owner."""
+    """The last children of a constituent: all of them, or only the first of them and the owner."""
 
     owner: Phrase | None
     rest: tuple[Phrase | Tag, ...]
@@ -54,7 +54,7 @@ class Node(NamedTuple):
 
     @property
     def top(self) -> Symbol:
-        """What the parent sees."""
+        """The symbol that the rule of the parent contains."""
         return self.chain[0] if self.chain else self.symbol
 
 
@@ -64,7 +64,7 @@ def binarise(tree: Tree, horizontal: int | None = None, vertical: int = 1) -> li
     for node in reversed(list(tree.subtrees())):
         size[id(node)] = 1 if node.preterminal else sum(size[id(c)] for c in node.children)
     nodes: list[Node] = []
-    # What is still to do: a tree below ``parent``, or the last children of ``parent``.
+    # Remaining work: a tree below ``owner``, or the last children of ``owner``.
     todo: list[tuple[Tree | tuple[Any, ...], Phrase | None, int]] = [(tree, None, 0)]
 
     def split(children: tuple[Any, ...], owner: Phrase, start: int) -> None:
@@ -99,8 +99,8 @@ def binarise(tree: Tree, horizontal: int | None = None, vertical: int = 1) -> li
 
 
 def unbinarise(nodes: Sequence[Node], words: Sequence[str]) -> Tree:
-    """The tree of which ``nodes`` are the binary form."""
-    stack: list[list[Tree]] = []  # what stands side by side below a node
+    """The tree with the binary form ``nodes``."""
+    stack: list[list[Tree]] = []  # lists of siblings
     for node in reversed(nodes):
         if node.end - node.start == 1:
             found = [Tree(node.symbol.label, [words[node.start]])]  # type: ignore[union-attr]
@@ -115,7 +115,7 @@ def unbinarise(nodes: Sequence[Node], words: Sequence[str]) -> Tree:
 
 
 def binary_rules(nodes: Iterable[Node]) -> list[tuple[Symbol, Symbol, Symbol] | None]:
-    """``(parent, left, right)`` of each node of two parts, None of each word."""
+    """``(parent, left, right)`` per node with two parts, None per word."""
     rules: list[tuple[Symbol, Symbol, Symbol] | None] = []
     tops: list[Symbol] = []
     for node in reversed(list(nodes)):

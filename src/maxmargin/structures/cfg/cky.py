@@ -1,17 +1,18 @@
 """CKY: the best tree of a sentence, from the scores of rules, chains, tags and spans.
 
-A chart has a cell for every span. A cell is filled in two steps: binary rules join two cells to
-symbols (``DOWN``), then unary chains, each one step, lead from these to what the cells above see
-(``UP``). For a left part a cell is a dense row over constituents and tags, which are few; for a
-right part it is a list of the symbols that are there, parts of long rules included, with the rules
-that have that symbol on the right. Only maxima are kept; the way back finds their arguments again.
+A chart has a cell for every span. A cell is filled in two steps: binary rules combine two cells to
+symbols (``DOWN``); then unary chains, one step each, lead from these to the symbols that larger
+cells use (``UP``). As a left part, a cell is a dense row over constituents and tags, which are few.
+As a right part, it is a list of its symbols, including parts of long rules, each with the rules
+that have it on the right. Only maxima are stored; the backward pass finds their arguments.
 
-A tree is written as 3 numbers a node, a parent before its parts: the key of the span, the rule
-(R + tag for a word), the chain. Nodes of a subtree over m words take 2 m - 1 places, always.
+A tree is stored as 3 numbers per node, a parent before its parts: the key of the span, the rule
+(R + tag for a word), and the chain. A subtree over m words always has 2 m - 1 nodes.
 
-In all functions ``G`` is the table of a grammar (``grammar.py``), ``F`` and ``J`` the numbers of a
-chart, L the length of the sentence; cell (i, j) is number i * L + j - 1. ``UP`` has another order:
-X over (i, j) is entry ((j - 1) * P + X) * L + i, where P is the number of constituents and tags.
+In all functions ``G`` is the table of a grammar (``grammar.py``), ``F`` and ``J`` are the floats
+and integers of a chart, and L is the length of the sentence. Cell (i, j) has the number
+i * L + j - 1. ``UP`` has another order: X over (i, j) is entry ((j - 1) * P + X) * L + i, where P
+is the number of constituents and tags.
 """
 
 from __future__ import annotations
@@ -39,24 +40,24 @@ from .grammar import (
     section,
 )
 
-#: Spans are ordered by their start and, below that, the longest first: as trees list them.
+#: Keys order spans by their start and then by length, the longest first, as in trees.
 SHIFT = 16
 LONGEST = (1 << 15) - 1
 
-#: Sections of F: scores of rules, chains, tags (token by token) and labels (cell by cell); the
-#: cells before and after chains; the best of each symbol in the cells that are being filled; the
-#: values of right lists; other use.
+#: Sections of F: scores of rules, chains, tags (per token) and labels (per cell); the cells before
+#: and after chains; the best value of each symbol in the cells that are being filled; the values of
+#: right lists; scratch memory.
 RULES, CHAINS, TAGS, SPANS, DOWN, UP, BEST, VALUES, MORE = range(9)
 
-#: Sections of J: symbols of right lists; where those of a cell begin and end; the symbols of the
-#: cell that is being filled; subtrees still to be written; other use; which symbols end before
-#: each token. Before them, where the sections of F begin.
+#: Sections of J: symbols of right lists; begin and end of the list of each cell; the symbols of the
+#: cell that is being filled; a stack of subtrees to be written; scratch memory; which symbols end
+#: before each token. Before these sections J holds the positions of the sections of F.
 SYMBOLS, BEGIN, END, SEEN, STACK, NOTES, ENDS = range(10, 17)
 
 
 @register_jitable
 def lay_out(G, L, J):
-    """Write where the sections of a chart begin; returns the lengths of F and of J."""
+    """Write the positions of the sections of a chart; returns the lengths of F and J."""
     P, S = G[N_PHRASES] + G[N_TAGS], len(section(G, FIRST)) - 1
     R, n_chains, NL = len(section(G, LEFT)), len(section(G, TOP)), G[N_LABELS]
     listed = L * P + (L * L - L) // 2 * S
@@ -76,7 +77,7 @@ def lay_out(G, L, J):
 
 @register_jitable
 def open_chart(G, L, work):
-    """``(F, J, rest)``: room for a chart, and what remains of ``work``."""
+    """``(F, J, rest)``: memory for a chart, and the rest of ``work``."""
     J = work.view(np.int64)
     size, ints = lay_out(G, L, J)
     return work[ints : ints + size], J[:ints], work[ints + size :]
@@ -96,7 +97,7 @@ def span_of(key):
 
 @register_jitable
 def write_node(y, n, i, j, rule, chain):
-    """Node number n of a tree."""
+    """Write node n of a tree."""
     y[3 * n] = (i << SHIFT) + LONGEST - j
     y[3 * n + 1] = rule
     y[3 * n + 2] = chain
@@ -106,9 +107,9 @@ def write_node(y, n, i, j, rule, chain):
 def inside(G, F, J, L, tags, tag_at, lo, beam):
     """Fill the chart; token t may have the tags ``tags[tag_at[lo + t]:tag_at[lo + t + 1]]``.
 
-    Cells with the same end j are filled from the shortest on. Once cell (i, j) is there, it is at
-    once joined to what ends before it: one vector operation for each rule and all starts a < i.
-    What is more than ``beam`` below the best of its cell and kind is left out.
+    Cells with the same end j are filled from the shortest to the longest. As soon as cell (i, j) is
+    filled, it is combined with everything that ends at i: one vector operation per rule, for all
+    starts a < i. Symbols with a value more than ``beam`` below the best of their cell are pruned.
     """
     N, K, NL = np.int64(G[N_PHRASES]), np.int64(G[N_TAGS]), np.int64(G[N_LABELS])
     P, S = N + K, len(section(G, FIRST)) - 1
@@ -163,10 +164,10 @@ def inside(G, F, J, L, tags, tag_at, lo, beam):
 
 @register_jitable
 def join(G, F, J, L, k, j, n):
-    """The inner loop: cell (k, j), on the right, with all that ends at k, by all rules.
+    """The inner loop: combine cell (k, j), on the right, with everything that ends at k.
 
-    ``best[A * L + a]`` is the best A over (a, j) so far; n symbols A were seen, those whose mark
-    is j.
+    ``best[A * L + a]`` is the best value of A over (a, j) so far; ``seen`` holds n symbols A, those
+    with ``mark[A] == j``. Returns the new n.
     """
     S, P = len(section(G, FIRST)) - 1, np.int64(G[N_PHRASES]) + G[N_TAGS]
     lefts, parents, firsts = section(G, LEFT), section(G, PARENT), section(G, FIRST)
@@ -197,7 +198,7 @@ def join(G, F, J, L, k, j, n):
 
 @register_jitable
 def prune(symbols, values, row, begin, end, beam):
-    """Leave the best of a cell, of its ``row`` and of its parts of long rules; the new end."""
+    """Prune a cell: its ``row`` and its list of parts of long rules; returns the list's end."""
     best = -np.inf
     for X in range(len(row)):
         best = max(best, row[X])
@@ -216,7 +217,7 @@ def prune(symbols, values, row, begin, end, beam):
 
 @register_jitable
 def is_wanted(firsts, lefts, A, ends):
-    """Whether some rule has A on the right and on the left what ends where A begins."""
+    """Whether a rule has A on the right, and on the left a symbol that ends where A begins."""
     found = 0
     for r in range(firsts[A], firsts[A + 1]):
         found |= ends[lefts[r]]
@@ -225,7 +226,7 @@ def is_wanted(firsts, lefts, A, ends):
 
 @register_jitable
 def climb(G, F, J, down, up, cell, whole):
-    """up = what unary chains make of ``down``; mere roots are of use over the whole only."""
+    """up = the best values after unary chains; symbols that are only roots need the whole span."""
     above, above_at = section(G, ABOVE), section(G, ABOVE_AT)
     tops, use = section(G, TOP), section(G, USE)
     wanted = AS_LEFT + AS_RIGHT + AS_ROOT if whole else AS_LEFT + AS_RIGHT
@@ -243,7 +244,7 @@ def climb(G, F, J, down, up, cell, whole):
 
 @register_jitable
 def chain_score(G, F, J, c, cell):
-    """What chain c adds in a cell."""
+    """The score of chain c in a cell."""
     score = F[J[CHAINS] + c]
     place = J[SPANS] + cell * G[N_LABELS]
     for e in range(G[G[LABEL_AT] + c], G[G[LABEL_AT] + c + 1]):

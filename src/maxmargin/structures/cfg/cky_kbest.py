@@ -1,10 +1,10 @@
-"""The best trees of a chart one after the other: lazily, as algorithm 3 of Huang and Chiang (2005).
+"""Lazy enumeration of the best trees of a chart: algorithm 3 of Huang and Chiang (2005).
 
-The chart of CKY knows the best of every item. The second best of an item is asked for only when an
-item above needs it, and so on: after the chart, the next tree costs little.
+The chart of CKY contains the best derivation of every item. The second best derivation of an item
+is computed only if an item above needs it, and so on, so that the next tree costs little.
 
-Items are a cell and a key, and are built in ways: both as in ``cky_ways.py``. A derivation of an
-item is a way with a derivation of each of its parts.
+Items (a cell and a key) and ways to build them are those of ``cky_ways.py``. A derivation of an
+item is a way together with a derivation of each of its parts.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from .cky import write_node
 from .cky_ways import count_parts, key_sizes, next_way, part_of
 from .grammar import LEFT, N_PHRASES
 
-#: Fields of an item: its cell and key; the next item of this cell; the first and the last of its
-#: derivations that were found, in a list; the first of those that wait, in another; its state.
+#: Fields of an item: its cell and key; the next item of this cell; the first and the last entry in
+#: its list of found derivations; the first entry in its list of candidates; its state.
 CELL, KEY, NEXT, HEAD, TAIL, WAITING, STATE, ITEM = range(8)
 
-#: States of an item: nothing waits yet; what comes after the last one found does not wait yet; all
-#: that can be next waits.
+#: States of an item: no candidates yet; the candidates after the last found derivation are missing;
+#: all candidates for the next derivation are listed.
 NEW, BEHIND, READY = range(3)
 
-#: Fields of a derivation: the way; derivations of its one or two parts, -1 for the best one of the
-#: chart; the next of its list.
+#: Fields of a derivation: the way; the derivations of its one or two parts, -1 for the best one of
+#: the chart; the next entry of its list.
 WAY, ONE, TWO, LINK, DERIVATION = range(5)
 
 
 class Forest(NamedTuple):
-    """Items and their derivations, as far as they were needed.
+    """Items and their derivations, as far as they have been computed.
 
-    ``used`` counts both. Each cell has a list of its items that begins at ``first``. Item 0 is the
-    whole sentence. ``value`` has the score of each derivation.
+    ``used`` holds the numbers of both. Each cell has a list of its items, which begins at
+    ``first``. Item 0 is the complete sentence. ``value`` holds the score of each derivation.
     """
 
     used: np.ndarray
@@ -48,24 +48,24 @@ class Forest(NamedTuple):
 
 @register_jitable
 def forest_sizes(L, most):
-    """How many items, derivations and numbers on the stack ``most`` trees may need.
+    """Maximum numbers of items, derivations and entries of the stack for ``most`` trees.
 
-    The next tree visits the items of the last one, two for each of its 2 L - 1 nodes, finds at
-    most two derivations of each, and makes three others wait for each that was found.
+    The next tree visits the items of the last one, two per node, of which there are 2 L - 1. It
+    finds at most two derivations per item, and adds three candidates per found derivation.
     """
     return 4 * L * most + 2, 28 * L * most, 5 * (L + 2)
 
 
 @register_jitable
 def forest_work(L, most):
-    """How many numbers a forest takes."""
+    """The memory of a forest, in floats."""
     items, derivations, stack = forest_sizes(L, most)
     return 2 + L * L + ITEM * items + (DERIVATION + 1) * derivations + stack
 
 
 @register_jitable
 def open_forest(G, L, most, work):
-    """A forest in which the ``most`` best trees can be found, with nothing in it."""
+    """An empty forest with memory for the ``most`` best trees."""
     items, derivations, stack = forest_sizes(L, most)
     ints, place = work.view(np.int64), 2 + L * L
     a, b = place + ITEM * items, place + ITEM * items + DERIVATION * derivations
@@ -83,7 +83,7 @@ def open_forest(G, L, most, work):
 
 @register_jitable
 def find_item(forest, cell, key):
-    """The number of an item, which is made if it is not there."""
+    """The number of an item, which is created if it does not exist."""
     item = forest.item
     h = forest.first[cell]
     while h >= 0:
@@ -102,7 +102,7 @@ def find_item(forest, cell, key):
 
 @register_jitable
 def next_tree(G, F, J, L, forest):
-    """The derivation of the next best tree; -1 when there are no more."""
+    """The derivation of the next best tree; -1 if there are no more."""
     item, stack, last = forest.item, forest.stack, forest.item[TAIL]
     stack[0], size = 0, 1
     while size > 0:
@@ -119,7 +119,7 @@ def next_tree(G, F, J, L, forest):
 
 @register_jitable
 def take_best(forest, h):
-    """The best derivation that waits is the next one found, if there is any."""
+    """Move the best candidate, if there is one, to the found derivations."""
     item, derivation, value = forest.item, forest.derivation, forest.value
     best = d = item[h * ITEM + WAITING]
     if d < 0:
@@ -144,11 +144,12 @@ def take_best(forest, h):
 
 @register_jitable
 def look_after(G, F, J, L, forest, h):
-    """Make wait what can come after the last derivation found, or say which item it needs more of.
+    """Add the candidates after the last found derivation.
 
-    After a derivation come those with the next one of one part, and if both parts are the best,
-    the next best way. A second part only moves on while the first is the best, so that every pair
-    is reached once.
+    Returns the number of a part for which another derivation must be found first, or -1. The
+    candidates after a derivation have the next derivation of one of its parts; if both parts are
+    their best ones, the next best way is a candidate too. The second part advances only while the
+    first is the best, so that every pair is reached once.
     """
     item, derivation = forest.item, forest.derivation
     cell, key = item[h * ITEM + CELL], item[h * ITEM + KEY]
@@ -158,7 +159,7 @@ def look_after(G, F, J, L, forest, h):
     if item[h * ITEM + STATE] == BEHIND:
         d = item[h * ITEM + TAIL]
         way, last = derivation[d * DERIVATION + WAY], forest.value[d]
-        for commit in range(2):  # first see whether all is there
+        for commit in range(2):  # first check whether all parts are known
             best_parts = True
             for which in range(count_parts(G, L, cell, key)):
                 if not best_parts:
@@ -182,7 +183,7 @@ def look_after(G, F, J, L, forest, h):
 
 @register_jitable
 def lacks_next(forest, p, d):
-    """Whether more must be found of item p to know what comes after its derivation d."""
+    """Whether another derivation of item p must be found to know the one after d."""
     item = forest.item[p * ITEM : p * ITEM + ITEM]
     if d >= 0 and forest.derivation[d * DERIVATION + LINK] >= 0:
         return False
@@ -191,7 +192,7 @@ def lacks_next(forest, p, d):
 
 @register_jitable
 def move_on(forest, h, d, which):
-    """Make the derivation wait that has the next one of one part, if there is such."""
+    """Add the candidate with the next derivation of one part, if there is one."""
     derivation, value = forest.derivation, forest.value
     at = d * DERIVATION
     part = derivation[at + ONE + which]
@@ -204,7 +205,7 @@ def move_on(forest, h, d, which):
 
 @register_jitable
 def wait(forest, h, way, one, two, value):
-    """Add a derivation to those of item h that wait."""
+    """Add a derivation to the candidates of item h."""
     d, derivation, item = forest.used[1], forest.derivation, forest.item
     forest.used[1] += 1
     at = d * DERIVATION
@@ -215,9 +216,9 @@ def wait(forest, h, way, one, two, value):
 
 @register_jitable
 def write_tree(G, F, J, L, forest, d, y):
-    """Write the tree of a derivation of the whole sentence.
+    """Write the tree of a derivation of the complete sentence.
 
-    On the stack are a derivation, its cell and key, and the node and the chain to be written.
+    An entry of the stack is a derivation, its cell and key, and the node and chain to write.
     """
     S, P = key_sizes(G)
     R, N, stack = np.int64(G[LEFT + 1] - G[LEFT]), np.int64(G[N_PHRASES]), forest.stack
@@ -233,7 +234,7 @@ def write_tree(G, F, J, L, forest, d, y):
             continue
         if d >= 0:
             way = forest.derivation[d * DERIVATION + WAY]
-        else:  # among equals that which will be found first
+        else:  # in case of ties the way that will be found first
             _, way = next_way(G, F, J, L, cell, key, np.inf, -1)
         if key < S:
             write_node(y, n, i, j, way // (L + 1), chain)

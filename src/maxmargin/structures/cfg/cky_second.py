@@ -1,9 +1,9 @@
-"""The best tree other than the best one: what the zero-one loss asks of its oracle.
+"""The second best tree, for the oracle of the zero-one loss if the best tree is the true one.
 
-When the best tree is the true one, the next best differs from it somewhere. Going up the nodes of
-the true tree, the best subtree of the same symbol that is not the true one has another rule or
-split, or the same and another left or right part, or another unary chain. So it takes one more look
-at the 2 L - 1 cells of the true tree, not a second chart.
+For each node of the true tree, from the bottom to the top, the best wrong subtree of the same
+symbol has another rule or split, or the same rule and split and a wrong left or right part, or
+another unary chain. So it is enough to visit the 2 L - 1 cells of the true tree again; no second
+chart is needed.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ from .cky import (
 from .cky_trace import best_root, find_chain, find_rule, trace, trace_stack, write_rule
 from .grammar import LABEL, LEFT, N_LABELS, N_PHRASES, N_TAGS, PARENT, TOP, section
 
-#: Where the second best subtree of a node differs from the best.
+#: In what the second best subtree of a node differs from the best.
 CHAIN, RULE, LEFT_PART, RIGHT_PART = range(4)
 
 
 @register_jitable
 def second_best(G, F, J, L, y):
-    """Make of the best tree ``y`` the second best, if there is one and it is less than 1 worse."""
+    """Replace the best tree ``y`` by the second best, if its score is less than 1 lower."""
     N, P = np.int64(G[N_PHRASES]), G[N_PHRASES] + G[N_TAGS]
     other = scores(F, J, MORE)  # value of the best other subtree of each node
-    change = section(J, NOTES)  # kind, and two numbers that say what
+    change = section(J, NOTES)  # kind of the change, and two numbers that describe it
     for n in range(2 * L - 2, -1, -1):
         improve_node(G, F, J, L, y, n, other, change)
     rival = best_root(G, F, J, L, top_symbol(G, y, 0))
-    least = top_value(G, F, J, L, y, 0) - 1.0  # below that the true tree is the best answer
+    least = top_value(G, F, J, L, y, 0) - 1.0  # below this the true tree has the highest value
     if rival >= 0 and F[J[UP] + ((L - 1) * P + rival) * L] >= other[0]:
         if F[J[UP] + ((L - 1) * P + rival) * L] > least:
             trace(G, F, J, L, 0, L, rival, y, 0)
@@ -66,7 +66,7 @@ def second_best(G, F, J, L, y):
 
 @register_jitable
 def improve_node(G, F, J, L, y, n, other, change):
-    """other[n] = value of the best subtree that is not the one of ``y``; notes the change."""
+    """other[n] = value of the best subtree that differs from that of ``y``; stores the change."""
     i, j = span_of(y[3 * n])
     cell, rule, chain = i * L + j - 1, y[3 * n + 1], y[3 * n + 2]
     value, kind, first, second = -np.inf, RULE, np.int64(0), np.int64(0)
@@ -94,7 +94,7 @@ def improve_node(G, F, J, L, y, n, other, change):
 
 @register_jitable
 def right_part(y, n):
-    """The number of the right part of node n."""
+    """The index of the right part of node n."""
     i, _ = span_of(y[3 * n])
     _, k = span_of(y[3 * n + 3])
     return n + 2 * (k - i)
@@ -116,7 +116,7 @@ def top_symbol(G, y, n):
 
 @register_jitable
 def top_value(G, F, J, L, y, n):
-    """The value in the chart of what the parent of node n sees."""
+    """The value in the chart of the top symbol of node n."""
     P = G[N_PHRASES] + G[N_TAGS]
     i, j = span_of(y[3 * n])
     cell, T = i * L + j - 1, top_symbol(G, y, n)

@@ -1,4 +1,4 @@
-"""The way back through a chart: the rules and chains behind its maxima, written as a tree."""
+"""The backward pass through a chart, which finds the rules and chains of the best tree."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from .grammar import (
 
 @register_jitable
 def best_root(G, F, J, L, but):
-    """The best root of the whole sentence other than ``but``; -1 if there is none."""
+    """The best root of the sentence except ``but``; -1 if there is none."""
     P = G[N_PHRASES] + G[N_TAGS]
     up, use = scores(F, J, UP)[(L - 1) * P * L :], section(G, USE)
     found = -1
@@ -52,7 +52,7 @@ def best_root(G, F, J, L, but):
 
 @register_jitable
 def find_chain(G, F, J, L, i, j, T, but):
-    """``(value, c, X)``: the best chain c from a symbol X to T, other than the chain named."""
+    """``(value, c, X)``: the best chain c from a symbol X to T, except the chain ``but``."""
     cell = i * L + j - 1
     place = J[DOWN] + cell * (G[N_PHRASES] + G[N_TAGS])
     best, chain, symbol = -np.inf, 0, T
@@ -70,7 +70,7 @@ def find_chain(G, F, J, L, i, j, T, but):
 
 @register_jitable
 def find_rule(G, F, J, L, i, j, A, but_r, but_k):
-    """``(value, rule, split)`` of the best way to A other than the one named; without A's span."""
+    """``(value, rule, split)`` of the best way to build A except (but_r, but_k), without span."""
     P = G[N_PHRASES] + G[N_TAGS]
     best, rule, split = -np.inf, np.int64(-1), np.int64(-1)
     lefts, parents, firsts = section(G, LEFT), section(G, PARENT), section(G, FIRST)
@@ -90,7 +90,7 @@ def find_rule(G, F, J, L, i, j, A, but_r, but_k):
 
 @register_jitable
 def trace(G, F, J, L, i, j, A, y, n):
-    """Write the best tree of symbol A over (i, j), from node n on."""
+    """Write the best tree of symbol A over (i, j), starting at node n."""
     stack = section(J, STACK)
     stack[0], stack[1], stack[2], stack[3] = i, j, A, n
     trace_stack(G, F, J, L, y, 1)
@@ -98,7 +98,7 @@ def trace(G, F, J, L, i, j, A, y, n):
 
 @register_jitable
 def trace_stack(G, F, J, L, y, size):
-    """Write the best subtrees that are on the stack."""
+    """Write the best subtrees for all entries of the stack."""
     N, R = np.int64(G[N_PHRASES]), np.int64(G[LEFT + 1] - G[LEFT])
     stack = section(J, STACK)
     while size > 0:
@@ -126,10 +126,10 @@ def write_rule(G, J, y, n, i, j, rule, k, chain, size):
 
 @register_jitable
 def trace_fragments(G, F, J, L, y):
-    """A sentence outside the grammar: the fewest fragments, and of these the best, side by side.
+    """Cover a sentence that the grammar cannot derive by the fewest fragments, the best of these.
 
-    Several are joined by the rule R + K, a whole one is marked by n_chains more than its chain;
-    both stand for the most frequent root above.
+    Several fragments are joined by the rule R + K. For a single fragment n_chains is added to its
+    chain. Both mean that the most frequent root is put above.
     """
     P, R = G[N_PHRASES] + G[N_TAGS], np.int64(G[LEFT + 1] - G[LEFT])
     total, notes, ups = scores(F, J, MORE), section(J, NOTES), scores(F, J, UP)

@@ -1,8 +1,8 @@
-"""The ways to build an item of a chart from its parts, the best first.
+"""The ways to build an item of a chart from its parts, in the order of their values.
 
 An item is a cell and a key: symbol X before its unary chain (key X) or after it (key S + X, where S
-is the number of symbols); key S + P is the whole sentence. A way is a rule and a split, a chain, or
-a root, written as ``name * (L + 1) + split``.
+is the number of symbols); key S + P is the complete sentence. A way is a rule with a split, a
+chain, or a root, encoded as ``name * (L + 1) + split``.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from .grammar import (
 
 @register_jitable
 def key_sizes(G):
-    """``(S, P)``: the number of symbols, and of those that are no parts of long rules."""
+    """``(S, P)``: the number of symbols, and of those that are not parts of long rules."""
     return len(section(G, FIRST)) - 1, np.int64(G[N_PHRASES]) + G[N_TAGS]
 
 
 @register_jitable
 def count_parts(G, L, cell, key):
-    """How many parts an item is made of: a word of none, what a chain or root is above of one."""
+    """The number of parts of an item: 0 for a word, 1 above a chain or for a root, else 2."""
     S, _ = key_sizes(G)
     if key >= S:
         return 1
@@ -46,7 +46,7 @@ def count_parts(G, L, cell, key):
 
 @register_jitable
 def part_of(G, L, cell, key, way, which):
-    """``(cell, key)`` of the first or second part of an item that is built in this way."""
+    """``(cell, key)`` of the first or second part of an item built in this way."""
     S, P = key_sizes(G)
     name, k = way // (L + 1), way % (L + 1)
     if key == S + P:
@@ -61,7 +61,7 @@ def part_of(G, L, cell, key, way, which):
 
 @register_jitable
 def next_way(G, F, J, L, cell, key, last, last_way):
-    """``(value, way)`` of the best way that comes after the last one; -1 if there is none."""
+    """``(value, way)`` of the best way after the last one; the way is -1 if there is none."""
     S, P = key_sizes(G)
     best, way = -np.inf, np.int64(-1)
     down = scores(F, J, DOWN)[cell * P : cell * P + P]
@@ -107,7 +107,7 @@ def next_rule(G, F, J, L, cell, A, last, last_way):
 
 @register_jitable
 def choose(value, way, last, last_way, best, best_way):
-    """The better one of two ways, if it comes after the last; among equals by number."""
+    """The better of two ways, if it comes after the last one; ties are broken by number."""
     after = value < last or (value == last and way > last_way)
     if after and (value > best or (value == best and way < best_way)):
         return value, np.int64(way)

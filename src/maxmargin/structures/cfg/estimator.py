@@ -1,4 +1,4 @@
-"""The estimator for parsing: a constituent tree for each sentence."""
+"""The estimator for parsing: one constituent tree per sentence."""
 
 from __future__ import annotations
 
@@ -148,8 +148,8 @@ class CFGSVC(_SVC):
         Parameters
         ----------
         X : list of sentences, or None
-            Each a list of str (or of pairs, see ``input``), or a str that is split at blanks. None:
-            the sentences are those of the trees.
+            Each sentence is a list of str (or of pairs, see ``input``), or a str that is split at
+            blanks. If X is None, the sentences are those of the trees.
         Y : list of Tree, nltk.Tree or str
             Strings are in Penn style: ``(S (NP (D the) (N dog)) (VP (V barks)))``.
         sample_weight : array (n,), optional
@@ -166,9 +166,9 @@ class CFGSVC(_SVC):
         return self
 
     def predict(self, X: Any) -> list[Any]:
-        """The best tree of each sentence; None for one without words.
+        """The best tree of each sentence; None for an empty sentence.
 
-        Trees are those of NLTK if the first one in training was.
+        They are NLTK trees if the first training tree was one.
         """
         problem = self._problem()
         pack = problem.pack(X)
@@ -176,11 +176,11 @@ class CFGSVC(_SVC):
         return [self._own(tree) for tree in problem.unpack(pack, labels)]
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Not for parsers: with more trees the grammar is another one."""
-        raise DataError("a grammar grows with its trees: fit on all of them")
+        """Not supported, because the grammar depends on all trees."""
+        raise DataError("partial_fit is not supported: a grammar depends on all trees, use fit")
 
     def _m_best(self, X: Any, m: int, diversity: float) -> list[list[tuple[Any, float]]]:
-        """Fewer where the grammar has fewer; outside the grammar the one tree of ``predict``."""
+        """Fewer trees if the grammar has fewer; one tree if the grammar cannot derive a sentence."""
         problem = self._problem()
         pack, found = predict_m_best(problem, X, self.coef_, m, diversity, self.n_jobs or 1)
         outputs = [problem.unpack(pack, labels) for labels in found.labels]
@@ -208,12 +208,12 @@ class CFGSVC(_SVC):
         return CFG(self.grammar_, self.lexicon_, self.loss, self.beam)
 
     def _own(self, tree: Tree | None) -> Any:
-        """The tree in the form that training had."""
+        """The tree in the form of the training trees."""
         return to_nltk(tree) if self._nltk and tree is not None else tree
 
 
 def as_inputs(X: Any, Y: Any, input: str) -> tuple[list[Any], list[Tree]]:
-    """Sentences, taken from the trees where there are none, and trees."""
+    """Sentences and trees; if X is None, the sentences are those of the trees."""
     sentences, trees = read_examples(X, Y, input)
     if input == "tagged":
         return [list(zip(s.words, s.tags or (), strict=True)) for s in sentences], trees
@@ -221,7 +221,7 @@ def as_inputs(X: Any, Y: Any, input: str) -> tuple[list[Any], list[Tree]]:
 
 
 def with_words(tree: Tree, words: list[str]) -> Tree:
-    """The same tree over other words."""
+    """The same tree with other words."""
     rest = iter(words)
     return fold(
         tree,

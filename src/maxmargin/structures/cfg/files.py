@@ -1,4 +1,4 @@
-"""What the command line does with files of trees and sentences."""
+"""Files of trees and sentences on the command line."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from .estimator import CFGSVC, as_inputs, with_words
 from .options import CFGOptions
 from .show import check_svg, draw_trees, write_svg
 
-#: How a file of trees begins: a bracket, perhaps a label, and another bracket.
+#: The beginning of a file of trees: a bracket, optionally a label, and another bracket.
 _TREE = re.compile(rb"(\xef\xbb\xbf)?\s*\(\s*[^\s()]*\s*\(")
 _PEEK = 4096
 
 
 class CFGFiles(DataFiles):
-    """Trees in brackets, and plain sentences to parse."""
+    """Files of bracketed trees, and files of plain sentences to parse."""
 
     offers = frozenset({"--draw", "--svg"})
 
@@ -34,7 +34,7 @@ class CFGFiles(DataFiles):
         return Examples(None, trees, path, size, form=form)
 
     def read_new(self, path: str, estimator: CFGSVC, no_labels: bool = False) -> Examples:
-        """Sentences as the parser was trained on them, also from a file of trees."""
+        """Sentences in the form of the training data, also from a file of trees."""
         with open_source(path) as stream:
             if not _is_tree(stream):
                 sentences = read_sentences(stream, tagged=estimator.input == "tagged")
@@ -48,7 +48,7 @@ class CFGFiles(DataFiles):
         examples = self.read_new(path, estimator)
         if examples.Y is None:
             raise DataError(
-                "holds no trees to compare with; 'maxmargin predict' parses sentences",
+                "contains no trees to compare with; use 'maxmargin predict' to parse sentences",
                 display_name(path),
             )
         if estimator.input == "tags":  # the words of predicted trees are tags
@@ -61,7 +61,7 @@ class CFGFiles(DataFiles):
         return tree_lines(outputs)
 
     def predict(self, estimator: CFGSVC, path: str, out: str, wish: Wish) -> None:
-        """Write one tree per line; drawings take the place of lines on standard output."""
+        """Write one tree per line, or drawings instead of lines to standard output."""
         if wish.svg is not None:
             check_svg(wish.svg)
         trees = estimator.predict(self.read_new(path, estimator).X)
@@ -74,5 +74,5 @@ class CFGFiles(DataFiles):
 
 
 def _is_tree(stream: Any) -> bool:
-    """Whether a file begins like a tree; nothing is taken from the stream."""
+    """Whether a file begins like a tree; nothing is read from the stream."""
     return _TREE.match(stream.peek(_PEEK)[:_PEEK]) is not None

@@ -1,10 +1,9 @@
-"""Parsing: phi(x, y) counts the rules of the tree y over the sentence x, and what stands in spans.
+"""The functions of parsing: phi(x, y) counts the rules of tree y and the features of its spans.
 
-w holds, in this order: a weight for each rule and each step of a unary chain
-(``Grammar.features``); d * K weights of features of words, feature by feature, for K tags; and,
-with rich features, for each feature of a constituent's surroundings a weight for each label: of
-its first and of its last edge, of its width, of its first and last word together, of the words
-just outside together.
+w holds, in this order: a weight per rule and per step of a unary chain (``Grammar.features``);
+d * K weights of features of words for K tags (feature-major); and, with rich features, one weight
+per label for each feature of a span: of its first and its last edge, of its width, of its first and
+last word together, and of the words just outside together.
 """
 
 from __future__ import annotations
@@ -41,12 +40,12 @@ BRACKET, ZERO_ONE = 0, 1
 class CFGData(NamedTuple):
     """Packed sentences; the tokens of sentence i are ``offsets[i]:offsets[i + 1]``.
 
-    ``table`` is that of the grammar. The features of token t are
-    ``feature[feature_at[t]:feature_at[t + 1]]``, those of the places between tokens (one more than
-    tokens in each sentence) follow after those of all tokens. Token t may have the tags
-    ``tags[tag_at[t]:tag_at[t + 1]]``; its group is a small number (0 stands for the end of the
-    sentence). ``truth`` and ``at`` are those of the pack; ``token`` names the words. ``beam`` is
-    for prediction only, since a certificate needs exact oracles.
+    ``table`` is the table of the grammar. The features of token t are
+    ``feature[feature_at[t]:feature_at[t + 1]]``; after those of all tokens follow the features of
+    the positions between tokens (L + 1 in a sentence of L tokens). The possible tags of token t are
+    ``tags[tag_at[t]:tag_at[t + 1]]``; its group is a small number (0 is the end of the sentence).
+    ``truth`` and ``at`` are ``truth`` and ``offsets`` of the pack; ``token`` holds the numbers of
+    the words. ``beam`` is for prediction only, because a certificate needs an exact oracle.
     """
 
     table: np.ndarray
@@ -66,7 +65,7 @@ class CFGData(NamedTuple):
 
 @njit(nogil=True)
 def decode(data, w, i, mode, y, work):
-    """CKY; with costs of wrong constituents, or for the best tree that is not the true one."""
+    """CKY; in training with costs of wrong constituents, or for the best wrong tree."""
     if len(y) > 0:
         F, J, _ = open_chart(data.table, data.offsets[i + 1] - data.offsets[i], work)
         parse(data, w, i, mode, y, F, J)
@@ -74,7 +73,7 @@ def decode(data, w, i, mode, y, work):
 
 @njit(nogil=True)
 def decode_brackets(data, w, i, mode, y, work):
-    """``decode`` where the true tree may be the best: to predict, or for the bracket loss."""
+    """``decode`` for prediction and for the bracket loss, where the true tree may be the best."""
     if len(y) > 0:
         F, J, _ = open_chart(data.table, data.offsets[i + 1] - data.offsets[i], work)
         parse_best(data, w, i, mode, y, F, J)
@@ -82,7 +81,7 @@ def decode_brackets(data, w, i, mode, y, work):
 
 @register_jitable
 def parse(data, w, i, mode, y, F, J):
-    """Write what ``decode`` returns and leave its chart; whether the grammar has such a tree."""
+    """Write the tree of ``decode`` and its chart; returns whether the grammar has a tree."""
     whole = parse_best(data, w, i, mode, y, F, J)
     truth = data.truth[data.at[i] : data.at[i + 1]]
     if whole and mode != PREDICT and data.kind == ZERO_ONE and same(frozen(y), truth):
@@ -92,7 +91,7 @@ def parse(data, w, i, mode, y, F, J):
 
 @register_jitable
 def parse_best(data, w, i, mode, y, F, J):
-    """Write the best tree, or fragments where the grammar has none; returns whether it has."""
+    """Write the best tree, or fragments if the grammar has none; returns whether it has one."""
     lo, G = data.offsets[i], data.table
     L = data.offsets[i + 1] - lo
     score_sentence(data, w, i, L, F, J)
@@ -111,9 +110,9 @@ def parse_best(data, w, i, mode, y, F, J):
 
 @njit(nogil=True)
 def m_best(data, w, i, mode, diversity, m, Y, value, work):
-    """The best trees; with ``diversity`` less for each constituent of a tree before it.
+    """The best trees, with a penalty ``diversity`` per constituent of an earlier tree.
 
-    With the zero-one loss the true tree is none of them, unless it is the first.
+    With the zero-one loss the true tree is excluded, unless it is the first.
     """
     lo, G, size = data.offsets[i], data.table, len(Y) // m
     L, count = data.offsets[i + 1] - lo, 1
@@ -137,7 +136,7 @@ def m_best(data, w, i, mode, diversity, m, Y, value, work):
 
 @njit(nogil=True)
 def loss(data, i, y):
-    """Constituents in one of the two trees only, and wrong tags; or whether the trees differ."""
+    """Constituents in only one of the two trees plus wrong tags; or 1 if the trees differ."""
     G, z = data.table, data.truth[data.at[i] : data.at[i + 1]]
     if data.kind == ZERO_ONE:
         return 0.0 if same(y, z) else 1.0
@@ -158,7 +157,7 @@ def loss(data, i, y):
 
 @register_jitable
 def compare_nodes(G, y, a, z, b):
-    """The errors of node a of y beside node b of z, over the same words."""
+    """The number of errors of node a of y compared with node b of z, over the same words."""
     n, m, R = count_labels(G, y, a), count_labels(G, z, b), G[LEFT + 1] - G[LEFT]
     wrong = n + m
     for s in range(n):
@@ -173,7 +172,7 @@ def compare_nodes(G, y, a, z, b):
 
 @njit(nogil=True)
 def delta(data, i, y, z, idx, val):
-    """phi(x, y) - phi(x, z): nodes that the two trees do not share. Without z it is phi(x, y)."""
+    """phi(x, y) - phi(x, z): nodes in only one of the trees. With an empty z it is phi(x, y)."""
     nodes, others, nnz, a, b = len(y) // 3, len(z) // 3, 0, 0, 0
     while a < nodes or b < others:
         first, second = False, False
@@ -237,7 +236,7 @@ def write_rules(G, r, idx, nnz):
 
 @register_jitable
 def write_row(row, base, K, k, idx, nnz):
-    """Append the features of a word or an edge, as those of label k."""
+    """Append the features of a word or an edge, for label k."""
     for e in range(len(row)):
         idx[nnz] = base + row[e] * K + k
         nnz += 1
@@ -255,4 +254,4 @@ def sum_truths(pack, total, scratch):
 
 
 FUNCTIONS = Functions(decode, loss, delta, m_best=m_best)
-BRACKET_KERNELS = Functions(decode_brackets, loss, delta, m_best=m_best)
+BRACKET_FUNCTIONS = Functions(decode_brackets, loss, delta, m_best=m_best)

@@ -1,8 +1,8 @@
-"""The grammar that the training trees make: symbols, rules and unary chains, as arrays.
+"""The grammar of the training trees: symbols, rules and unary chains, as arrays.
 
 Symbols are numbered: constituents, then tags, then parts of long rules. Binary rules are sorted by
-their right part, then by their left one, for that is how CKY looks them up. Chain 0 is no chain;
-the others are the unary chains that occur in the trees, each taken as one step.
+their right part and then by their left part, because CKY looks them up in this order. Chain 0 is no
+chain; the others are the unary chains that occur in the trees, each of which is a single step.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from ...engine.linalg import read_only
 from ...errors import DataError
 from .binary_rules import Node, Part, Phrase, Symbol, Tag, binarise, binary_rules, unbinarise
 
-#: The table of a grammar is one array, for numba compiles functions of many arrays slowly. It
-#: begins with these numbers, and then those at which its sections begin.
+#: The table of a grammar is a single array, because numba compiles functions of many arrays slowly.
+#: It begins with these numbers, followed by the positions of its sections.
 N_PHRASES, N_TAGS, N_LABELS, START, N_GROUPS = range(5)
 
 #: Its sections. Rule r is PARENT[r] -> LEFT[r] RIGHT[r]; those with right part C are
 #: FIRST[C]:FIRST[C + 1]. Chain c goes from BOTTOM[c] up to TOP[c] and adds the constituents
 #: LABELS[LABEL_AT[c]:LABEL_AT[c + 1]], each counted once; the chains above symbol X are
 #: ABOVE[ABOVE_AT[X]:ABOVE_AT[X + 1]], those that end in T BELOW[BELOW_AT[T]:BELOW_AT[T + 1]]. The
-#: features of rule r are FEATURE[FEATURE_AT[r]:FEATURE_AT[r + 1]], those of chain c come R places
-#: later. LABEL is the label of each constituent, USE what a symbol can be, WIDTH the class of each
-#: width, and BASE where in w the kinds of features begin.
+#: features of rule r are FEATURE[FEATURE_AT[r]:FEATURE_AT[r + 1]]; the entry of chain c in
+#: FEATURE_AT is R + c. LABEL is the label of each constituent, USE the possible uses of a symbol,
+#: WIDTH the class of each width, and BASE the positions in w of the kinds of features.
 (
     LEFT, RIGHT, PARENT, FIRST, BOTTOM, TOP, LABELS, LABEL_AT, ABOVE, ABOVE_AT, BELOW, BELOW_AT,
     FEATURE, FEATURE_AT, LABEL, USE, WIDTH, BASE,
 ) = range(5, 23)  # fmt: skip
 
-#: What a symbol can be: a left part, a right part, a root, or a sum of these.
+#: Uses of a symbol: as left part, as right part, as root, or a sum of these.
 AS_LEFT, AS_RIGHT, AS_ROOT = 1, 2, 4
 
 
@@ -112,7 +112,7 @@ class Grammar:
 
     @property
     def n_rules(self) -> int:
-        """Binary rules."""
+        """The number of binary rules."""
         return len(self.rules)
 
     def encode(self, tree: Tree) -> list[tuple[int, int, int, int]]:
@@ -144,7 +144,7 @@ class Grammar:
         return codes
 
     def decode(self, codes: Iterable[Sequence[int]], words: Sequence[str]) -> Tree:
-        """The tree of such nodes; see ``cky`` for those of a sentence outside the grammar."""
+        """The tree of such nodes; for fragments see ``cky_trace.trace_fragments``."""
         R, P, n_chains = self.n_rules, len(self.phrases), len(self.chains)
         root = self.phrase(self.roots[0])
         nodes = []
@@ -154,39 +154,39 @@ class Grammar:
             else:
                 symbol = self.symbols[self.rules[rule][0] if rule < R else P + rule - R]
             names = [self.phrase(s) for s in self.chains[chain % n_chains][:-1]]
-            if chain >= n_chains:  # one fragment, below a root that it is not
+            if chain >= n_chains:  # a single fragment, below the most frequent root
                 names.insert(0, root)
             nodes.append(Node(start, end, symbol, tuple(names)))
         return unbinarise(nodes, words)
 
     def phrase(self, number: int) -> Phrase:
-        """A constituent, or one of that label if it is a tag (the root of a one-word tree)."""
+        """A constituent; for a tag (the root of a one-word tree) a constituent with its label."""
         symbol = self.symbols[number]
         return symbol if isinstance(symbol, Phrase) else Phrase(symbol.label)  # type: ignore
 
     def _check(self) -> None:
-        """Numbers name symbols of the right kind: CKY trusts them."""
+        """Raise an error unless all numbers are symbols of the right kind; CKY does not check."""
         n, m = len(self.phrases), len(self.phrases) + len(self.tags)
         S = len(self.symbols)
         kinds = [(Phrase, Tag, Part).index(type(s)) for s in self.symbols]
         if kinds != sorted(kinds) or len(self.number) < S:
-            raise ValueError("symbols are not in order, or not all different")
+            raise ValueError("symbols are not in order, or some are equal")
         if not self.tags or not self.roots:
             raise DataError("the grammar has no tags or no roots: there are no trees to learn from")
         for parent, left, right in self.rules:
             if not (0 <= parent < S and 0 <= left < m and 0 <= right < S) or n <= parent < m:
-                raise ValueError(f"{(parent, left, right)} is no rule")
+                raise ValueError(f"{(parent, left, right)} is not a rule")
         for chain in self.chains[1:]:
             if len(chain) < 2 or not 0 <= chain[-1] < m or not all(0 <= s < n for s in chain[:-1]):
-                raise ValueError(f"{chain} is no chain")
+                raise ValueError(f"{chain} is not a chain")
         if not all(0 <= s < m for s in self.roots):
-            raise ValueError("a root is no constituent")
+            raise ValueError("a root is not a constituent")
 
     def _features(self) -> tuple[list[Any], list[list[int]]]:
-        """The names of the features of rules, and the numbers of those of each rule and chain.
+        """The names of the features of rules, and their numbers for each rule and chain.
 
-        They are the rules of the trees themselves. With parents in the symbols there is one of
-        the rule without them as well.
+        The features are the rules of the trees. If symbols contain parents, there is also a feature
+        of the rule without parents.
         """
         number: dict[Any, int] = {}
         lists = []
@@ -225,7 +225,7 @@ class Grammar:
         ]  # fmt: skip
 
     def table(self, n_groups: int, widths: Sequence[int], base: Sequence[int]) -> np.ndarray:
-        """The grammar as CKY reads it, with what else its scores need to know."""
+        """The grammar in the form that CKY reads, with the other numbers that scores need."""
         root = self.symbols[self.roots[0]]
         start = self.labels.index(root.label) if isinstance(root, Phrase) else -1
         numbers = [len(self.phrases), len(self.tags), len(self.labels), start, n_groups]
@@ -249,7 +249,7 @@ def strip(names: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def describe(rule: Any, node: Node) -> str:
-    """A rule of a tree, as people write it."""
+    """A rule of a tree as text."""
     if rule is None:
         return f"{node.symbol.label} -> a word"  # type: ignore[union-attr]
     parent, left, right = rule
@@ -266,6 +266,6 @@ def ints(values: Any) -> np.ndarray:
 
 
 def flat(lists: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
-    """Lists end to end, and where each begins."""
+    """Lists as one array, and an array of the positions at which they begin."""
     ends = np.cumsum([0, *map(len, lists)])
     return ints([value for values in lists for value in values]), ints(ends)

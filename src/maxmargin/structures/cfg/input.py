@@ -1,4 +1,4 @@
-"""Sentences and trees in all the forms users have them."""
+"""Read sentences and trees in all supported forms."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ INPUTS = ("words", "tags", "tagged")
 
 
 class Sentence(NamedTuple):
-    """The words of a sentence, and their tags where these are given."""
+    """The words of a sentence, and their tags if these are given."""
 
     words: list[str]
     tags: list[str] | None
@@ -42,19 +42,19 @@ def read_sentence(x: Any, input: str, i: int) -> Sentence:
         if not isinstance(token, str):
             raise DataError(
                 f"token {t} of sentence {i} is {token!r}: with input={input!r} a token is a str "
-                "(for pairs of word and tag there is input='tagged')"
+                "(for pairs (word, tag) use input='tagged')"
             )
     return Sentence(tokens, tokens if input == "tags" else None)
 
 
 def sentence_of(tree: Tree, input: str) -> Sentence:
-    """What a parser is given of a true tree."""
+    """The sentence of a true tree, in the form that the parser reads."""
     tags = tree.tags()
     return Sentence(tags if input == "tags" else tree.leaves(), None if input == "words" else tags)
 
 
 def read_examples(X: Any, Y: Any, input: str) -> tuple[list[Sentence], list[Tree]]:
-    """Sentences and true trees that agree; without X the sentences are those of the trees."""
+    """Sentences and matching true trees; if X is None, the sentences are those of the trees."""
     trees = []
     for i, y in enumerate(Y):
         try:
@@ -65,7 +65,7 @@ def read_examples(X: Any, Y: Any, input: str) -> tuple[list[Sentence], list[Tree
         return [sentence_of(tree, input) for tree in trees], trees
     if len(X) != len(trees):
         raise DataError(
-            f"X has {len(X)} sentences and Y has {len(trees)} trees: as many are needed"
+            f"X has {len(X)} sentences and Y has {len(trees)} trees: the numbers must be equal"
         )
     sentences = [read_sentence(x, input, i) for i, x in enumerate(X)]
     for i, (sentence, tree) in enumerate(zip(sentences, trees, strict=True)):
@@ -74,11 +74,11 @@ def read_examples(X: Any, Y: Any, input: str) -> tuple[list[Sentence], list[Tree
 
 
 def check_agreement(i: int, given: Sentence, true: Sentence) -> None:
-    """The tree stands over these words."""
+    """Raise a DataError unless a tree has the words and tags of its sentence."""
     if len(given.words) != len(true.words):
         raise DataError(
-            f"sentence {i} has {len(given.words)} tokens and its tree {len(true.words)}: they must "
-            "be the same"
+            f"sentence {i} has {len(given.words)} tokens and its tree {len(true.words)}: the "
+            "numbers must be equal"
         )
     for name, mine, other in (("words", given.words, true.words), ("tags", given.tags, true.tags)):
         for t, (a, b) in enumerate(zip(mine or (), other or (), strict=True)):
@@ -92,5 +92,5 @@ def check_agreement(i: int, given: Sentence, true: Sentence) -> None:
 def read_sentences(X: Sequence[Any], input: str) -> list[Sentence]:
     """Sentences to be parsed."""
     if isinstance(X, str):
-        raise DataError("X is one string: a list of sentences is needed, such as ['the dog barks']")
+        raise DataError("X is a string: give a list of sentences, such as ['the dog barks']")
     return [read_sentence(x, input, i) for i, x in enumerate(X)]

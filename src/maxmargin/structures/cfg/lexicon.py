@@ -1,8 +1,8 @@
-"""What a parser knows of words: their tags, classes of unknown ones, and features of tokens.
+"""The lexicon of a parser: tags of words, classes of unknown words, and features of tokens.
 
-An unknown word is one of its class: what it is made of and its last two letters
-(``signature``), or what it is made of alone. Words that occur at most ``rare`` times in training
-have the features of their class as well, so that these are learned from words that are rare.
+An unknown word is treated by its class: the kinds of its characters and its last two letters
+(``signature``), or only the kinds of its characters. Words that occur at most ``rare`` times in the
+training data also have the features of their class, so that these are learned from rare words.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from ...features import Vocabulary
 from ...features.functions import short_shape, word_class
 from .input import Sentence
 
-#: So many of the most frequent words and signatures are groups of their own.
+#: Numbers of the most frequent words and signatures that have a separate group.
 FREQUENT_WORDS, FREQUENT_SIGNATURES = 80, 60
 
-#: With rich features words that occur so rarely may have other tags than those seen.
+#: With rich features, words with at most this count may have other tags than those seen.
 UNSURE = 5
 
-END = "\n"  # beyond a sentence; no word has a line end
+END = "\n"  # before and after a sentence; no word contains a newline
 
 
 def signature(word: str) -> str:
@@ -39,12 +39,12 @@ class Lexicon:
     ----------
     counts : dict of str to int
     tags : dict of str to list of int
-        Numbers of the tags that were seen with each word.
+        Numbers of the tags of each word in the training data.
     names : list of str
         All tags.
     input : {"words", "tags", "tagged"}
     rich : bool
-        Features of prefixes, suffixes, shapes and neighbours, and those of edges of spans.
+        Whether there are features of prefixes, suffixes, shapes, neighbours and edges of spans.
     rare : int
     """
 
@@ -89,11 +89,11 @@ class Lexicon:
 
     @property
     def n_groups(self) -> int:
-        """How many groups of tokens there are, with those of ends and of unknown ones."""
+        """The number of groups of tokens, including those of ends and of unknown tokens."""
         return len(self._groups) + 2
 
     def allowed(self, sentence: Sentence) -> list[list[int]]:
-        """The numbers of the tags that each token may have: at least one."""
+        """The numbers of the possible tags of each token, at least one."""
         if sentence.tags is None:
             return [self._allowed(word) for word in sentence.words]
         everything = list(range(len(self.tag_number)))
@@ -101,14 +101,14 @@ class Lexicon:
         return [everything if k is None else [k] for k in known]
 
     def groups(self, sentence: Sentence) -> list[int]:
-        """The group of each token: its tag if that is given, else its word or its signature."""
+        """The group of each token: that of its tag if given, otherwise of its word or signature."""
         find = self._groups.get
         if sentence.tags is not None:
             return [find(tag, 1) for tag in sentence.tags]
         return [find(self._group(word), 1) for word in sentence.words]
 
     def word_names(self, sentence: Sentence) -> list[list[str]]:
-        """Features of each token for its tag; none where tags are given."""
+        """The features of each token; none if tags are given."""
         words = sentence.words
         if sentence.tags is not None:
             return [[] for _ in words]
@@ -132,7 +132,7 @@ class Lexicon:
         return found
 
     def edge_names(self, sentence: Sentence) -> list[list[str]]:
-        """Features of the L + 1 places between tokens, for constituents that begin or end there."""
+        """Features of the L + 1 positions between tokens, at which constituents begin or end."""
         if not self.rich:
             return [[] for _ in range(len(sentence.words) + 1)]
         words = [END, *sentence.words, END]
@@ -169,7 +169,7 @@ class Lexicon:
         return kind if kind in self._groups else word_class(word)
 
     def _find_groups(self) -> dict[str, int]:
-        """Numbers of groups; 0 is the end of the sentence and 1 what is unknown."""
+        """Numbers of groups; 0 is the end of the sentence, and 1 an unknown token."""
         if self.input != "words":
             return {tag: k + 2 for tag, k in self.tag_number.items()}
         frequent = sorted(self.counts, key=lambda word: (-self.counts[word], word))
@@ -183,7 +183,7 @@ class Lexicon:
 
 
 def seen(tokens: Iterable[list[list[str]]], least: int) -> list[str]:
-    """Names that occur so often or more, the most frequent first."""
+    """Names that occur at least ``least`` times, the most frequent first."""
     counts = Counter(name for names in tokens for each in names for name in each)
     kept = [name for name, count in counts.items() if count >= least]
     return sorted(kept, key=lambda name: (-counts[name], name))
@@ -192,7 +192,7 @@ def seen(tokens: Iterable[list[list[str]]], least: int) -> list[str]:
 def find_rows(
     vocabulary: Vocabulary, names: Iterable[list[list[str]]]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers of the known names of all rows end to end, and where each row begins."""
+    """Numbers of the known names of all rows as one array, and the positions of the rows."""
     rows = [each for sentence in names for each in sentence]
     sizes = np.fromiter(map(len, rows), np.int64, len(rows))
     numbers = vocabulary.lookup((name for each in rows for name in each), int(sizes.sum()))

@@ -1,7 +1,7 @@
-"""What a model file holds of a ``CFGSVC``: its grammar, its lexicon, names of features, weights.
+"""The content of a model file of a ``CFGSVC``: grammar, lexicon, names of features, weights.
 
-The grammar is stored as numbered symbols, rules and chains and is built anew from them, so that
-every number in a file is checked before the compiled code sees it.
+The grammar is stored as numbered symbols, rules and chains, from which it is built again, so that
+every number in a file is checked before compiled code uses it.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class CFGParts(ModelParts):
         return {"cfg": encode_cfg(estimator, arrays)}
 
     def decode(self, estimator: Any, meta: dict[str, Any], arrays: Arrays) -> np.ndarray:
-        """Give the estimator its grammar, lexicon and weights; returns w."""
+        """Set grammar, lexicon and weights of the estimator; returns w."""
         return decode_cfg(estimator, meta["cfg"], arrays)
 
     def weights(self, meta: dict[str, Any], arrays: Arrays) -> np.ndarray:
-        """Those that are not zero, and some zeros."""
+        """The stored weights: all non-zeros and some zeros."""
         return arrays[WEIGHTS]
 
     def summary(self, meta: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
@@ -42,7 +42,7 @@ class CFGParts(ModelParts):
 
 
 def encode_cfg(estimator: Any, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
-    """Put everything with many numbers into ``arrays``; returns what more there is to know."""
+    """Put everything with many numbers into ``arrays``; returns everything else."""
     grammar, lexicon = estimator.grammar_, estimator.lexicon_
     number = grammar.number
     parts = [symbol for symbol in grammar.symbols if isinstance(symbol, Part)]
@@ -68,17 +68,17 @@ def encode_cfg(estimator: Any, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
 
 
 def decode_cfg(estimator: Any, meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> np.ndarray:
-    """Give an estimator that has its parameters all the rest; returns w.
+    """Set everything in the estimator except its parameters; returns w.
 
     Raises
     ------
     ValueError, KeyError or TypeError
-        If something is missing, or does not fit together.
+        If something is missing or inconsistent.
     """
     symbols = _decode_symbols(meta, arrays)
     rules = arrays["rules"]
     if rules.ndim != 2 or rules.shape[1] != 3 or rules.dtype.kind != "i":
-        raise ValueError("the rules are not in the form they are written in")
+        raise ValueError("the rules are not an integer array of three columns")
     roots = [root for root in meta["roots"] if type(root) is int]
     estimator.grammar_ = Grammar(
         symbols, rules.tolist(), _decode_lists("chains", arrays), roots,
@@ -87,13 +87,13 @@ def decode_cfg(estimator: Any, meta: dict[str, Any], arrays: dict[str, np.ndarra
     estimator.lexicon_ = _decode_lexicon(estimator, arrays)
     estimator._nltk = meta["nltk"] is True
     estimator._data_format = meta["data"] if isinstance(meta["data"], dict) else None
-    problem = estimator._problem()  # refuses parameters that do not fit
+    problem = estimator._problem()  # raises an error if parameters do not fit
     estimator.coef_ = decode_weights(arrays, int(problem.base[-1]))
     return estimator.coef_
 
 
 def cfg_summary(meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, Any]:
-    """What ``maxmargin info`` says of a parser beyond what it says of all models."""
+    """What ``maxmargin info`` shows for parsers, in addition to what it shows for all models."""
     phrases = [label for label, _ in meta["phrases"]]
     return {
         "labels": sorted({str(label) for label in phrases}),
@@ -109,11 +109,11 @@ def _decode_symbols(meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> list
     symbols: list[Any] = []
     for label, parent in meta["phrases"]:
         if not isinstance(label, str) or not (parent is None or isinstance(parent, str)):
-            raise ValueError(f"{label!r} is no constituent")
+            raise ValueError(f"{label!r} is not a constituent")
         symbols.append(Phrase(label, parent))
     for tag in meta["tags"]:
         if not isinstance(tag, str):
-            raise ValueError(f"{tag!r} is no tag")
+            raise ValueError(f"{tag!r} is not a tag")
         symbols.append(Tag(tag))
     n, known = len(meta["phrases"]), tuple(symbols)
     rests = _decode_lists("parts", arrays)
@@ -139,12 +139,12 @@ def _decode_lexicon(estimator: Any, arrays: dict[str, np.ndarray]) -> Lexicon:
     lexicon.words = Vocabulary(decode_names(arrays, "names"))
     lexicon.edges = Vocabulary(decode_names(arrays, "edges"))
     for vocabulary in (lexicon.words, lexicon.edges):
-        vocabulary.lookup([], 0)  # refuses a name that is there twice
+        vocabulary.lookup([], 0)  # raises an error if a name occurs twice
     return lexicon
 
 
 def _encode_lists(name: str, lists: Any, arrays: dict[str, np.ndarray]) -> None:
-    """Lists of numbers end to end, and how long each is."""
+    """Store lists of numbers as one array and an array of their lengths."""
     arrays[name] = np.array([value for values in lists for value in values], np.int32)
     arrays[f"{name}.lengths"] = np.array([len(values) for values in lists], np.uint32)
 
@@ -152,9 +152,9 @@ def _encode_lists(name: str, lists: Any, arrays: dict[str, np.ndarray]) -> None:
 def _decode_lists(name: str, arrays: dict[str, np.ndarray]) -> list[list[int]]:
     flat, lengths = arrays[name], arrays[f"{name}.lengths"]
     if flat.ndim != 1 or flat.dtype.kind != "i" or lengths.dtype.kind != "u" or lengths.ndim != 1:
-        raise ValueError(f"the {name} are not in the form they are written in")
+        raise ValueError(f"the {name} are not arrays of integers")
     ends = [0, *np.cumsum(lengths, dtype=np.int64).tolist()]
     if ends[-1] != len(flat):
-        raise ValueError(f"the {name} do not have the lengths they should have")
+        raise ValueError(f"the {name} have other lengths than stored")
     values = flat.tolist()
     return [values[a:b] for a, b in pairwise(ends)]

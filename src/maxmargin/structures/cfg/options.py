@@ -1,6 +1,6 @@
 """The options of ``maxmargin train cfg``.
 
-Nothing heavy is imported here: ``maxmargin train cfg --help`` must answer at once.
+This module imports nothing that is slow to import, so that ``maxmargin train cfg --help`` is fast.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ PARSERS = "Options for parsers"
 
 
 class Loss(StrEnum):
-    """What an error in a tree costs."""
+    """Losses of trees."""
 
     bracket = "bracket"
     zero_one = "zero-one"
 
 
 class Features(StrEnum):
-    """What of a tree has a weight."""
+    """Features of trees."""
 
     rules = "rules"
     rich = "rich"
 
 
 class Input(StrEnum):
-    """What a parser is given."""
+    """Forms of sentences."""
 
     words = "words"
     tags = "tags"
@@ -91,7 +91,7 @@ class CFGOptions(TrainOptions):
         }  # fmt: skip
 
     def check(self) -> None:
-        """Refuse what can be refused before the data are read."""
+        """Check the options, before the data are read."""
         from ...errors import MaxMarginError
 
         super().check()

@@ -1,4 +1,4 @@
-"""``CFG``: the problem of parsing, from trees and sentences to the arrays of ``cfg.py``."""
+"""``CFG``: the problem of parsing, which packs trees and sentences for ``functions.py``."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from ...objective import check_positive
 from ...problem import MARGIN, PREDICT, CompiledProblem, Functions, Pack
 from .cky import LONGEST, lay_out, span_of, write_node
 from .cky_kbest import forest_work
-from .functions import BRACKET, BRACKET_KERNELS, FUNCTIONS, ZERO_ONE, CFGData, sum_truths
+from .functions import BRACKET, BRACKET_FUNCTIONS, FUNCTIONS, ZERO_ONE, CFGData, sum_truths
 from .grammar import FEATURE_AT, LABEL_AT, Grammar, flat, ints, section
 from .input import INPUTS, Sentence, read_examples, read_sentences
 from .lexicon import Lexicon, find_rows
 
 LOSSES = {"bracket": BRACKET, "zero-one": ZERO_ONE}
 
-#: Widths up to each of these are a class; wider spans are one more.
+#: Upper limits of the classes of widths; wider spans are another class.
 WIDTHS = (1, 2, 3, 4, 5, 7, 10, 15, 25)
 
 
 class CFG(CompiledProblem):
-    """Trees over sentences, by the grammar of some trees.
+    """Trees over sentences, with a given grammar.
 
     Parameters
     ----------
@@ -33,7 +33,8 @@ class CFG(CompiledProblem):
     lexicon : Lexicon
     loss : {"bracket", "zero-one"}
     beam : float, optional
-        In prediction, leave out what scores so much less than the best over the same words.
+        In prediction, prune constituents whose score is lower than the best one over the same
+        words by more than this.
     """
 
     functions = FUNCTIONS
@@ -47,7 +48,7 @@ class CFG(CompiledProblem):
         beam: float | None = None,
     ):
         if loss not in LOSSES:
-            raise DataError(f"loss is 'bracket' or 'zero-one', got {loss!r}")
+            raise DataError(f"loss must be 'bracket' or 'zero-one', got {loss!r}")
         self.grammar, self.lexicon, self.loss = grammar, lexicon, loss
         self.beam = np.inf if beam is None else check_positive("beam", beam)
         self._words: list[str] = []
@@ -58,15 +59,15 @@ class CFG(CompiledProblem):
         cls, X: Any, Y: Any, *, loss: str = "bracket", features: str = "rules",
         input: str = "words", horizontal: int | None = None, vertical: int = 1, rare: int = 1,
     ) -> CFG:  # fmt: skip
-        """The problem whose grammar and features are those of training data; X may be None."""
+        """The problem with the grammar and features of training data; X may be None."""
         if input not in INPUTS:
-            raise DataError(f"input is 'words', 'tags' or 'tagged', got {input!r}")
+            raise DataError(f"input must be 'words', 'tags' or 'tagged', got {input!r}")
         if features not in ("rules", "rich"):
-            raise DataError(f"features is 'rules' or 'rich', got {features!r}")
+            raise DataError(f"features must be 'rules' or 'rich', got {features!r}")
         if vertical not in (1, 2) or not (horizontal is None or horizontal >= 0):
             raise DataError(
-                f"vertical is 1 or 2 and horizontal None or an integer >= 0, got {vertical!r} and "
-                f"{horizontal!r}"
+                "vertical must be 1 or 2, and horizontal None or an integer >= 0, got "
+                f"{vertical!r} and {horizontal!r}"
             )
         sentences, trees = read_examples(X, Y, input)
         grammar = Grammar.read(trees, horizontal, vertical)
@@ -77,7 +78,7 @@ class CFG(CompiledProblem):
 
     @property
     def base(self) -> np.ndarray:
-        """Where in w each kind of feature begins, and the length of w."""
+        """The positions in w of the kinds of features after the first, and the length of w."""
         K, NL, n = len(self.grammar.tags), len(self.grammar.labels), self.lexicon.n_groups
         sizes = [len(self.grammar.features), len(self.lexicon.words) * K]
         if self.lexicon.rich:
@@ -92,7 +93,7 @@ class CFG(CompiledProblem):
         return np.cumsum(sizes)
 
     def pack(self, X: Any, Y: Any = None, sample_weight: np.ndarray | None = None) -> Pack:
-        """Pack sentences X, with true trees Y whose rules the grammar has."""
+        """Pack sentences X and true trees Y; the grammar must contain the rules of Y."""
         if Y is None:
             sentences, codes = read_sentences(X, self.lexicon.input), None
         else:
@@ -113,9 +114,9 @@ class CFG(CompiledProblem):
         )  # fmt: skip
 
     def functions_for(self, mode: int) -> Functions:
-        """Without looking for a second tree, where the true one may be the answer."""
+        """The functions for one mode, without the search for a second tree if it is not needed."""
         simple = mode == PREDICT or self.loss == "bracket"
-        return BRACKET_KERNELS if simple and self.functions is FUNCTIONS else self.functions
+        return BRACKET_FUNCTIONS if simple and self.functions is FUNCTIONS else self.functions
 
     def _data(
         self, sentences: list[Sentence], offsets: np.ndarray, at: np.ndarray, truth: np.ndarray
@@ -157,7 +158,7 @@ class CFG(CompiledProblem):
         return y
 
     def _width(self, data: CFGData) -> int:
-        """The most features that the difference of two trees of one sentence has."""
+        """Maximum number of features in the difference of two trees of a sentence."""
         G, n = data.table, len(data.offsets) - 1
         lengths, total = np.diff(data.offsets), data.offsets[-1]
         per_node = 2 * np.diff(section(G, FEATURE_AT)).max(initial=0)  # a rule and a chain
@@ -173,16 +174,16 @@ class CFG(CompiledProblem):
         return int(sum(lay_out(data.table, longest, np.zeros(18, np.int64))))
 
     def work(self, pack: Pack, mode: int) -> int:
-        """Floats that decode needs; slack rescaling of the bracket loss has no oracle."""
+        """Scratch memory of ``decode`` in floats; raises an error if there is no oracle."""
         if self.loss == "bracket" and mode not in (PREDICT, MARGIN):
             raise ProblemError(
-                "slack rescaling of the bracket loss needs the best tree for every number of "
-                "errors, a chart for each: use rescaling='margin', or loss='zero-one'"
+                "slack rescaling is not supported for the bracket loss, because it needs the best "
+                "tree for every number of errors: use rescaling='margin', or loss='zero-one'"
             ) from NotImplementedError("slack rescaling")
         return pack.work
 
     def m_best_work(self, pack: Pack, mode: int, m: int) -> int:
-        """Beside the chart, a forest of the trees that come after the best one."""
+        """Scratch memory of ``m_best`` in floats: a chart, and a forest of the next trees."""
         longest = int(np.diff(pack.data.offsets).max(initial=0))
         return self.work(pack, mode) + forest_work(longest, m + 1)
 
@@ -193,14 +194,15 @@ class CFG(CompiledProblem):
         return total
 
     def operations(self, pack: Pack) -> float:
-        """About an eighth of the rules at every split of every span, as counted on news text."""
+        """One eighth of the rules at every split of every span, as measured on news text."""
         lengths = np.diff(pack.data.offsets).astype(float)
         return float((lengths**3 / 6).sum() * self.grammar.n_rules / 8)
 
     def valid_labels(self, pack: Pack, labels: np.ndarray) -> np.ndarray:
-        """Nodes of the grammar over words of their sentence, in order, each span once.
+        """Whether nodes have valid rules, chains and spans of their sentence, in order.
 
-        Not whether they form a tree, but all that the kernels take for granted about memory.
+        It does not check whether they form a tree, only that compiled functions can use them as
+        indices.
         """
         lengths = np.diff(pack.data.offsets)
         nodes = np.maximum(2 * lengths - 1, 0)
@@ -209,7 +211,7 @@ class CFG(CompiledProblem):
         R, n_tags = self.grammar.n_rules, len(self.grammar.tags)
         valid = (key >= 0) & (start < end) & (end <= np.repeat(lengths, nodes))
         valid &= (rule >= 0) & (rule <= R + n_tags)
-        valid &= (rule < R) | (rule == R + n_tags) | (end == start + 1)  # a tag is that of a word
+        valid &= (rule < R) | (rule == R + n_tags) | (end == start + 1)  # a tag has one word
         valid &= (chain >= 0) & (chain < 2 * len(self.grammar.chains))
         sentence = np.repeat(np.arange(pack.n), nodes)
         valid[1:] &= (np.diff(key) > 0) | (np.diff(sentence) > 0)

@@ -1,6 +1,6 @@
 """The scores of rules, chains, words and spans of a sentence, and the constituents of a tree.
 
-How w is laid out is said in ``cfg.py``, charts and trees in ``cky.py``; n is the number of a node.
+For the order of w see ``functions.py``, for charts and trees ``cky.py``; n is the index of a node.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .grammar import (
 
 @register_jitable
 def score_sentence(data, w, i, L, F, J):
-    """The plain scores of everything that a tree of sentence i can have."""
+    """The scores, without costs, of everything that a tree of sentence i can contain."""
     G, lo = data.table, data.offsets[i]
     score_rules(G, w, scores(F, J, RULES), 0)
     score_rules(G, w, scores(F, J, CHAINS), G[LEFT + 1] - G[LEFT])
@@ -42,7 +42,7 @@ def score_sentence(data, w, i, L, F, J):
 
 @register_jitable
 def score_rules(G, w, score, first):
-    """The scores of rules, or of chains, which come later among the lists of features."""
+    """The scores of rules, or of chains, whose lists of features begin at ``first``."""
     at, feature = section(G, FEATURE_AT)[first:], section(G, FEATURE)
     for r in range(len(score)):
         score[r] = 0.0
@@ -87,7 +87,7 @@ def score_spans(data, w, i, L, F, J):
 
 @register_jitable
 def span_places(G, group, a, b):
-    """Where in w the weights of the width of span (a, b), of its ends and of its outside begin."""
+    """Positions in w of the weights of the width of span (a, b), of its ends and its outside."""
     NL, n, L = np.int64(G[N_LABELS]), np.int64(G[N_GROUPS]), len(group)
     base, widths = section(G, BASE), section(G, WIDTH)
     before = group[a - 1] if a > 0 else 0
@@ -120,7 +120,7 @@ def score_tree(G, F, J, L, y):
 
 @register_jitable
 def add_costs(G, y, L, span, tag):
-    """What each label in each span, and each tag, adds to the loss, up to a constant."""
+    """Add the loss of each label in each span and of each tag, up to a constant."""
     K, R = np.int64(G[N_TAGS]), G[LEFT + 1] - G[LEFT]
     for e in range(len(span)):
         span[e] += 1.0
@@ -146,7 +146,7 @@ def add_to_labels(G, y, L, span, cost):
 
 @register_jitable
 def own_label(G, y, n):
-    """The label of the constituent that node n is, below its chain; -1 if it is none."""
+    """The label of node n below its chain; -1 if it is not a constituent."""
     rule, R = y[3 * n + 1], G[LEFT + 1] - G[LEFT]
     if rule < R:
         A = G[G[PARENT] + rule]
@@ -156,7 +156,7 @@ def own_label(G, y, n):
 
 @register_jitable
 def count_labels(G, y, n):
-    """How many constituents node n and its chain are."""
+    """The number of constituents of node n and its chain."""
     c, n_chains = y[3 * n + 2], G[TOP + 1] - G[TOP]
     count = 1 if own_label(G, y, n) >= 0 else 0
     if c >= n_chains:  # a root above a fragment
@@ -166,7 +166,7 @@ def count_labels(G, y, n):
 
 @register_jitable
 def label_number(G, y, n, which):
-    """Constituent number ``which`` of node n and its chain: its own label, the chain's, a root."""
+    """Label number ``which`` of node n: its own label, then those of its chain, then a root."""
     own, c, n_chains = own_label(G, y, n), y[3 * n + 2], G[TOP + 1] - G[TOP]
     if own >= 0:
         if which == 0:
@@ -179,7 +179,7 @@ def label_number(G, y, n, which):
 
 @register_jitable
 def same(y, z):
-    """Whether two trees are the same."""
+    """Whether two trees are equal."""
     differences = 0
     for e in range(len(y)):
         differences += y[e] != z[e]

@@ -1,7 +1,7 @@
-"""Several trees of a sentence from the chart of the best one: the next best, or diverse ones.
+"""Several trees of a sentence, from the chart of the best one: the next best, or diverse ones.
 
-``Y`` has room for m trees, the first of which is there. ``banned`` is one more tree that is not
-wanted, or empty.
+``Y`` has space for m trees; the first is already set. ``banned`` is another tree to exclude, or
+empty.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .scores import add_to_labels, same
 
 @register_jitable
 def best_trees(G, F, J, L, m, Y, banned, work):
-    """Fill Y with the best trees of the chart; how many there are."""
+    """Write the best trees of the chart to Y; returns their number."""
     forest = open_forest(G, L, m + 1, work)
     for r in range(1, m):
         if not next_new(G, F, J, L, forest, Y, r, banned):
@@ -26,11 +26,11 @@ def best_trees(G, F, J, L, m, Y, banned, work):
 
 @register_jitable
 def diverse_trees(data, lo, F, J, L, m, diversity, beam, Y, banned, work):
-    """DivMBest: each next tree is the best new one after a penalty for what the last one has.
+    """DivMBest: each next tree is the best new one with a penalty for shared constituents.
 
-    ``diversity`` for every constituent that it shares with a tree before it is a change of the
-    scores of labels in spans, so that a chart finds it. Where the best tree is an old one, the
-    first new one after it is taken from the same chart.
+    The penalty, ``diversity`` per constituent shared with an earlier tree, changes the scores of
+    labels of spans. If the best tree is an old one, the next best trees of the same chart are
+    enumerated until one is new.
     """
     G, size = data.table, 6 * L - 3
     for r in range(1, m):
@@ -50,7 +50,7 @@ def diverse_trees(data, lo, F, J, L, m, diversity, beam, Y, banned, work):
 
 @register_jitable
 def next_new(G, F, J, L, forest, Y, r, banned):
-    """Tree number r of Y = the next of the forest that is new; whether there is one."""
+    """Y[r] = the next new tree of the forest; returns whether there is one."""
     size = 6 * L - 3
     y = Y[r * size : r * size + size]
     while True:
@@ -64,7 +64,7 @@ def next_new(G, F, J, L, forest, Y, r, banned):
 
 @register_jitable
 def is_new(y, Y, r, banned):
-    """Whether a tree is none of the first r of Y, nor the banned one, if any."""
+    """Whether a tree differs from the first r trees of Y and from the banned one, if any."""
     size = len(y)
     for q in range(r):
         if same(y, Y[q * size : q * size + size]):

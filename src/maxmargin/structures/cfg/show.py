@@ -1,4 +1,4 @@
-"""Trees for people: drawings, evaluations, and what a parser is."""
+"""Output for trees: drawings, evaluations, and descriptions of parsers."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from ...report.console import Console
 from ...saving.atomic import write_lines_atomic
 from ..show import Row, Show
 
-#: This number of trees with the most errors is drawn.
+#: Number of trees that are drawn, those with the most errors.
 _WORST = 10
 
-#: This number of labels has a line in the table.
+#: Number of labels in the table.
 _LABELS = 20
 
 
 @dataclass(frozen=True)
 class Parsed:
-    """True trees, predicted ones and what they agree in."""
+    """True trees, predicted trees and their evaluation."""
 
     truth: list[Any]
     found: list[Any]
     evaluation: BracketEvaluation
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything that was counted."""
+        """All counts and scores."""
         return self.evaluation.to_dict()
 
     def print(self) -> None:
-        """evalb's summary."""
+        """Print the summary of evalb."""
         print_bracket_evaluation(self.evaluation)
 
     def plot(self, path: Path) -> None:
@@ -53,7 +53,7 @@ class Rules:
     content: dict[str, Any]
 
     def to_dict(self) -> dict[str, Any]:
-        """For programs."""
+        """The rules as a dict, for JSON output."""
         return self.content
 
     def __str__(self) -> str:
@@ -80,12 +80,12 @@ class CFGShow(Show):
         return cfg_rows(content)
 
     def evaluate(self, estimator: Any, examples: Any) -> Parsed:
-        """Constituents as evalb counts them."""
+        """Evaluate constituents by the rules of evalb."""
         found = estimator.predict(examples.X)
         return Parsed(examples.Y, found, BracketEvaluation.of(examples.Y, found))
 
     def check_plot(self, path: Path) -> None:
-        """Trees are drawn as SVG."""
+        """Raise an error unless the file is an SVG file."""
         check_svg(path)
 
     def explain(self, estimator: Any, n: int) -> Rules:
@@ -94,18 +94,18 @@ class CFGShow(Show):
 
 
 def write_svg(path: Path, items: Iterable[tuple[str, Any, Any]]) -> None:
-    """Draw trees into a file, completely or not at all; see ``data.tree_svg.draw_many``."""
+    """Draw trees to a file, which is written atomically; see ``data.tree_svg.draw_many``."""
     write_lines_atomic(path, [draw_many(items)])
 
 
 def check_svg(path: Path) -> None:
-    """Refuse a picture of trees in another format."""
+    """Raise an error if a picture of trees has another format than SVG."""
     if path.suffix.lower() != ".svg":
         raise MaxMarginError(f"{path}: trees are drawn as SVG: name a file that ends in .svg")
 
 
 def draw_trees(trees: list[Any]) -> None:
-    """Draw on standard output, as wide as it is."""
+    """Draw trees to standard output, with the width of the terminal."""
     console = Console()
     for number, tree in enumerate(trees):
         picture = Text(draw_text(tree, console.width), no_wrap=True)
@@ -116,7 +116,7 @@ def draw_trees(trees: list[Any]) -> None:
 
 
 def print_bracket_evaluation(evaluation: BracketEvaluation) -> None:
-    """evalb's summary with an interval of F1, and the most frequent labels."""
+    """Print the summary of evalb with an interval of F1, and the most frequent labels."""
     print(evaluation)
     if len(evaluation) > 1:
         low, high = evaluation.interval()
@@ -132,7 +132,7 @@ def print_bracket_evaluation(evaluation: BracketEvaluation) -> None:
 
 
 def draw_worst(parsed: Parsed, path: Path) -> None:
-    """The trees with most wrong and missing brackets, each above its true tree."""
+    """Draw the trees with the most wrong and missing brackets, each above its true tree."""
     correct, found, support = parsed.evaluation.trees[:, :3].T
     errors = found + support - 2 * correct
     worst = [i for i in np.argsort(-errors, kind="stable")[:_WORST].tolist() if errors[i]]
@@ -177,7 +177,7 @@ def explain_cfg(estimator: Any, n: int) -> dict[str, Any]:
 
 
 def _rule(names: tuple[Any, ...]) -> str:
-    """``NP -> DT NN``; what a part does not remember are dots."""
+    """A rule as text: ``NP -> DT NN``; dots stand for children that a part does not remember."""
     parent, *parts = names
     shown = []
     for symbol in parts:

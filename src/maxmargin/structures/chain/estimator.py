@@ -1,4 +1,4 @@
-"""The estimator for sequence tagging: a label for each token."""
+"""The estimator for sequence tagging: one label per token."""
 
 from __future__ import annotations
 
@@ -146,15 +146,16 @@ class ChainSVC(_ChainModel):
         Parameters
         ----------
         X : list of sequences
-            Each a CSR matrix or an array with one row a token, or a list with the features of each
-            token: a dict ``{name: value}`` or a list of names. Or ``mm.Sequences``; or rows of
-            columns, with a ``template``. Or ``mm.Files``, alone.
+            Each sequence is a CSR matrix or an array with one row per token, or a list with the
+            features of each token: a dict ``{name: value}`` or a list of names. Alternatively
+            ``mm.Sequences``, or rows of columns together with a ``template``, or ``mm.Files``
+            without Y.
         Y : list of sequences of labels
-            Labels of any hashable type, one for each token.
+            Labels of any hashable type, one per token.
         sample_weight : array (n,), optional
             Weights of the sequences in the objective.
         token_weight : list of sequences of numbers, optional
-            What an error at each token costs; 0 for tokens that do not count.
+            Cost of an error at each token; 0 for tokens that do not count.
         """
         if isinstance(X, Files):
             check_alone(Y, sample_weight, token_weight)
@@ -170,7 +171,7 @@ class ChainSVC(_ChainModel):
     def _prepare(
         self, X: Any, Y: Any, sample_weight: Any = None, token_weight: Any = None
     ) -> tuple[Any, Any, Any, Any]:
-        """What ``train`` needs: the problem, inputs, outputs and weights."""
+        """The arguments of ``train``: problem, inputs, outputs and weights."""
         weight = check_examples(X, Y, sample_weight)
         self._data_format = None
         tokens, self._reader = read_tokens(X, self.template)
@@ -190,7 +191,7 @@ class ChainSVC(_ChainModel):
         data = FileData(files, self.backend, self.template)
         plan = data.plan
         if plan.layout.format == "svmlight":
-            raise DataError("svmlight files hold no sequences: use format='hmm'", files.paths[0])
+            raise DataError("svmlight files contain no sequences: use format='hmm'", files.paths[0])
         self._reader = None
         if plan.names is not None and plan.template is not None:
             self._reader = Extractor.from_names(plan.template, plan.names)
@@ -203,13 +204,13 @@ class ChainSVC(_ChainModel):
         return self
 
     def _class_weights(self, codes: np.ndarray, counts: np.ndarray | None = None) -> np.ndarray:
-        """By class; ``counts`` is how often each of the codes occurs, if not once."""
+        """Weights by class; ``counts`` is the frequency of each code, by default 1."""
         names = self.classes_.tolist()
         weights = weigh_classes(self.class_weight, names, codes, counts)
         bad = ~np.isfinite(weights) | (weights < 0)
         if bad.any():
             k = int(np.flatnonzero(bad)[0])
-            raise DataError(f"class_weight of {names[k]!r} is {weights[k]}: weights are >= 0")
+            raise DataError(f"class_weight of {names[k]!r} is {weights[k]}: weights must be >= 0")
         return weights
 
 

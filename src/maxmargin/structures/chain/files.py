@@ -1,4 +1,4 @@
-"""What the command line does with files of sequences."""
+"""Files of sequences on the command line."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from .estimator import ChainSVC
 from .options import ChainOptions
 from .reading import Tagged, located, match_labels, read_new, read_training
 
-#: More different labels than these make one think of the wrong column.
+#: Warn if there are more labels than this: the column of the labels is probably wrong.
 _MANY_LABELS = 1000
 
 
 class ChainFiles(DataFiles):
-    """CoNLL columns, or features as SVM-HMM has them."""
+    """Files with CoNLL columns, or with features in the format of SVM-HMM."""
 
     offers = frozenset({"--no-labels"})
 
@@ -34,14 +34,14 @@ class ChainFiles(DataFiles):
         return tagged
 
     def estimator(self, examples: Any, options: ChainOptions) -> ChainSVC:
-        """A tagger; columns get the default template."""
+        """A tagger; for columns it has the default template, unless one is given."""
         parameters = options.parameters()
         if examples.form["format"] == "conll" and parameters["template"] is None:
             parameters["template"] = "default"
         return ChainSVC(**parameters)
 
     def fit(self, estimator: ChainSVC, examples: Any) -> None:
-        """Train; errors in the data name their lines."""
+        """Train; errors in the data name the line."""
         with located(examples):
             super().fit(estimator, examples)
 
@@ -50,12 +50,12 @@ class ChainFiles(DataFiles):
         return read_new(path, estimator, no_labels)
 
     def read_labelled(self, path: str, estimator: ChainSVC) -> Tagged:
-        """Sequences with labels, as the model spells them."""
+        """Sequences with labels, as objects of the types that the model has."""
         tagged = read_new(path, estimator)
         if tagged.Y is None:
             reason = "all tags are 0"
             if tagged.table is not None:
-                reason = f"its {tagged.table.n_columns} columns are those without the label"
+                reason = f"its {tagged.table.n_columns} columns do not include the label"
             raise DataError(
                 f"has no labels to compare with: {reason}; 'maxmargin predict' labels it",
                 display_name(path),
@@ -63,7 +63,7 @@ class ChainFiles(DataFiles):
         return tagged.with_labels(match_labels(tagged.Y, estimator.classes_))
 
     def predict(self, estimator: ChainSVC, path: str, out: str, wish: Wish) -> None:
-        """Write the columns with the predicted label after them, or one label per line."""
+        """Write the columns followed by the predicted label, or one label per line."""
         tagged = read_new(path, estimator, wish.no_labels)
         predicted = estimator.predict(tagged.X)
         if tagged.table is None:
@@ -74,7 +74,7 @@ class ChainFiles(DataFiles):
     def ranked_lines(
         self, examples: Examples, found: list[list[tuple[Any, float]]]
     ) -> Iterator[str]:
-        """Each sequence once for each of its outputs, below a line of rank and score."""
+        """Each sequence once per output, after a line with rank and score."""
         table = examples.table if isinstance(examples, Tagged) else None
         rows: Any = [[()] * len(one[0][0]) for one in found] if table is None else table
         for tokens, outputs in zip(rows, found, strict=True):
@@ -97,7 +97,7 @@ def _check_labels(tagged: Tagged) -> None:
         )
     if len(labels) > _MANY_LABELS:
         warnings.warn(
-            f"{name}: there are {len(labels):,} different labels in {where}, and each has its "
-            "weights; if that is not the column of the labels, give --label",
+            f"{name}: there are {len(labels):,} different labels in {where}, each with separate "
+            "weights; if this is not the column of the labels, give --label",
             stacklevel=2,
         )

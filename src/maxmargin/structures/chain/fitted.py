@@ -1,4 +1,4 @@
-"""A trained model of sequences: predictions, its weights, and what it finds in examples."""
+"""A trained model of sequences: predictions, weights, explanations and suspects."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .tokens import encode_tags, read_new_tokens
 
 
 class _ChainModel(_SVC):
-    """What a trained ``ChainSVC`` can be asked."""
+    """The methods of a trained ``ChainSVC``."""
 
     loss: Any
     class_weight: Any
@@ -42,9 +42,9 @@ class _ChainModel(_SVC):
     _reader: Any
 
     def predict(self, X: Any) -> list[list[Any]]:
-        """The best labels of each sequence; features that training has not seen are ignored.
+        """The best labels of each sequence; features that are not in the model are ignored.
 
-        X may be ``mm.Files``, which hold labels too; these are not looked at.
+        X may be ``mm.Files``; the labels in these files are ignored.
         """
         if isinstance(X, Files):
             return [labels for part in self._predict_files(X) for labels in part]
@@ -73,14 +73,14 @@ class _ChainModel(_SVC):
         ]
 
     def score(self, X: Any, Y: Any, sample_weight: Any = None) -> float:
-        """The part of the tokens whose label is right."""
+        """The fraction of tokens with the right label."""
         weight = check_examples(X, Y, sample_weight)
         right, n = np.zeros(len(Y)), np.zeros(len(Y))
         for i, (truth, found) in enumerate(zip(Y, self.predict(X), strict=True)):
             if len(truth) != len(found):
                 raise DataError(
-                    f"sequence {i} has {len(found)} tokens and {len(truth)} labels: one label for "
-                    "each token is needed"
+                    f"sequence {i} has {len(found)} tokens and {len(truth)} labels: give one label "
+                    "per token"
                 )
             right[i] = sum(a == b for a, b in zip(truth, found, strict=True))
             n[i] = len(found)
@@ -88,20 +88,20 @@ class _ChainModel(_SVC):
         return float(weight @ right / max(weight @ n, 1e-300))
 
     def explain(self, n: int = 10) -> Explanation:
-        """The largest weights, by name."""
+        """The n largest weights with their names."""
         check_is_fitted(self)
         return explain(self, n)
 
     def suspects(self, X: Any, Y: Any, n: int = 20) -> list[dict[str, Any]]:
         """The sequences with the largest slack: where the labels may be wrong.
 
-        Transitions that occur in Y are allowed here, whatever the mask of the model says.
+        Transitions that occur in Y are allowed here, even if the model forbids them.
 
         Returns
         -------
         list of dict
-            ``index``, ``slack``, ``loss``, and the labels ``truth`` and ``worst``: those which the
-            model prefers most to the truth.
+            ``index``, ``slack``, ``loss``, the labels ``truth``, and the labels ``worst`` of the
+            most violated output.
         """
         check_examples(X, Y, None)
         tokens = self._tokens(X)
@@ -127,13 +127,13 @@ class _ChainModel(_SVC):
         return read_new_tokens(X, self._reader, self.n_features_in_)
 
     def _weighted(self, tokens: Sequences) -> tuple[Sequences, np.ndarray]:
-        """Rows for the problem and their weights; with a kernel the rows are unit vectors."""
+        """Rows and weights for the problem; with a kernel the rows are unit vectors."""
         if hasattr(self, "dual_coef_"):
             return scored_sequences(self, tokens)
         return tokens, self._w()
 
     def _problem(self) -> Chain:
-        """The structure, once the labels are known."""
+        """The problem, after the labels are known."""
         K = len(self.classes_)
         name, cost = "hamming", 1.0 - np.eye(K)
         if isinstance(self.loss, str):
@@ -143,16 +143,16 @@ class _ChainModel(_SVC):
         if self.class_weight is not None:
             if name != "hamming":
                 raise DataError(
-                    "class_weight weighs the Hamming loss of tokens: the zero-one loss of a "
-                    "sequence has none; use sample_weight"
+                    "class_weight is for the Hamming loss of tokens, not for the zero-one loss of "
+                    "sequences: use loss='hamming', or sample_weight"
                 )
-            assert self.class_weight_ is not None  # known since fit
+            assert self.class_weight_ is not None  # set by fit
             cost = cost * self.class_weight_[:, None]
         allowed = allowed_transitions(self.transitions, self.classes_)
         return Chain(K, name, cost, allowed, self.start_stop)
 
     def _set_weights(self, w: np.ndarray) -> None:
-        """coef_, transition_, start_ and stop_ from w."""
+        """Set coef_, transition_, start_ and stop_ from w."""
         self.coef_, self.transition_, self.start_, self.stop_ = self._parts(w)
 
     def _parts(self, w: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -163,7 +163,7 @@ class _ChainModel(_SVC):
         return w[: d * K].reshape(d, K).T, transition, ends[:K], ends[K:]
 
     def _w(self) -> np.ndarray:
-        """The weights in the order of the problem: result_.w, if the attributes are views of it."""
+        """The weights in the order of the problem; result_.w if the attributes are views of it."""
         used = 4 if self.start_stop else 2
         mine = (self.coef_, self.transition_, self.start_, self.stop_)[:used]
         w = self.result_.w
@@ -171,5 +171,5 @@ class _ChainModel(_SVC):
             places = zip(mine, self._parts(w), strict=False)
             if all(a.__array_interface__ == b.__array_interface__ for a, b in places):
                 return w
-        # Somebody has set one of them, or a copy of the estimator was made.
+        # An attribute was set, or the estimator was copied.
         return np.concatenate([self.coef_.T.ravel(), *(part.ravel() for part in mine[1:])])

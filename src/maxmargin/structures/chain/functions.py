@@ -1,7 +1,7 @@
-"""The kernels of first-order chains over packed sequences; the order of w is that of ``chain.py``.
+"""The functions of first-order chains over packed sequences; for the order of w see ``problem.py``.
 
-Scores lie in ``work``: first those of transitions, of the first and of the last label (K * K, K, K
-numbers), then, token by token, those of the labels.
+Scores are in ``work``: first those of transitions, of the first and of the last label (K * K, K and
+K numbers), then K scores of labels per token.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ HAMMING, ZERO_ONE = 0, 1
 class ChainData(NamedTuple):
     """Packed sequences.
 
-    ``cost[t, k]`` times ``weight`` of a token is the loss of saying k where t is true; ``barrier``
-    is added to the transition weights, to those of the first label and to those of the last:
-    0, or -inf where a mask forbids.
+    ``cost[t, k]`` times the ``weight`` of a token is the loss of predicting k if t is true.
+    ``barrier`` is added to the weights of transitions, of the first and of the last label: 0 if
+    they are allowed, -inf if not.
     """
 
     rows: Rows
@@ -42,13 +42,13 @@ class ChainData(NamedTuple):
 
 @njit(nogil=True)
 def score(data, w, i, work):
-    """Transition scores and, label by label, those of the tokens."""
+    """Scores of transitions and of the labels of all tokens."""
     set_scores(data, w, i, work)
 
 
 @register_jitable
 def set_scores(data, w, i, work):
-    """What ``score`` does, for the other kernels."""
+    """The same as ``score``, for calls from other compiled functions."""
     K = np.int64(data.cost.shape[0])
     lo, hi = data.offsets[i], data.offsets[i + 1]
     L, n = hi - lo, K * K + 2 * K
@@ -61,7 +61,7 @@ def set_scores(data, w, i, work):
 
 @njit(nogil=True)
 def decode(data, w, i, mode, y, work):
-    """Viterbi over the scores of the tokens; where errors must be counted, with a count."""
+    """Viterbi over the scores of the tokens, with a count of errors if the loss needs it."""
     if mode == PREDICT or (mode == MARGIN and data.kind == HAMMING):
         decode_tokens(data, w, i, mode, y, work)
     elif len(y) > 0:
@@ -74,14 +74,14 @@ def decode(data, w, i, mode, y, work):
 
 @njit(nogil=True)
 def decode_sums(data, w, i, mode, y, work):
-    """``decode`` where the loss is a sum over the tokens: to predict, or for margins of Hamming."""
+    """``decode`` for prediction, and for the Hamming loss with margin rescaling."""
     decode_tokens(data, w, i, mode, y, work)
 
 
 @register_jitable
 def decode_tokens(data, w, i, mode, y, work):
-    """Viterbi over the scores of the tokens, to which a mode other than PREDICT adds costs."""
-    # K as int64: interpreted, labels are int16 numbers of NumPy, whose products overflow.
+    """Viterbi over the scores of the tokens, plus costs unless the mode is PREDICT."""
+    # K is int64, because in interpreted code products of int16 labels would overflow.
     lo, K, L = data.offsets[i], np.int64(data.cost.shape[0]), len(y)
     if L == 0:
         return
@@ -97,14 +97,14 @@ def decode_tokens(data, w, i, mode, y, work):
         for k in range(K):
             higher[k] = scores[k] + weight * cost[k]
     if viterbi(augmented, T, K, L, y, best) == -np.inf and mode == PREDICT:
-        # The mask allows no sequence of this length: the best one without it.
+        # The mask allows no sequence of this length: decode without the mask.
         set_transitions(data, w, K, T, False)
         viterbi(augmented, T, K, L, y, best)
 
 
 @register_jitable
 def set_transitions(data, w, K, T, masked):
-    """T = transition weights with their barriers, then those of the first and the last label."""
+    """T = weights plus barriers of transitions, of the first and of the last label."""
     weights = w[data.n_features * K :]
     n = K * K + 2 * K if data.ends else K * K
     for e in range(K * K + 2 * K):
@@ -115,10 +115,10 @@ def set_transitions(data, w, K, T, masked):
 
 @register_jitable
 def decode_by_count(data, lo, mode, s, T, K, L, y, work):
-    """The best sequence for each number of errors, and then the best of these.
+    """The best of the best sequences with each number of errors.
 
-    Slack rescaling, ``c (1 - (score of the truth - score))``, is no sum over the tokens, but it is
-    largest at the highest score among the sequences with c errors.
+    The value of slack rescaling, ``c (1 - (score of the truth - score))``, is not a sum over the
+    tokens, but among the sequences with c errors it is largest for the highest score.
     """
     errors, best = work[: L * K], work[L * K :]
     total = 0.0
@@ -138,7 +138,7 @@ def decode_by_count(data, lo, mode, s, T, K, L, y, work):
     most = min(int(total), 1) if data.kind == ZERO_ONE else int(total)
     count_errors(s, T, K, L, errors, most, best)
     value, count, last = 0.0, -1, 0
-    for c in range(mode == SLACK, most + 1):  # without errors slack rescaling gives 0
+    for c in range(mode == SLACK, most + 1):  # slack rescaling gives 0 without errors
         for k in range(K):
             margin = truth - best[((L - 1) * (most + 1) + c) * K + k] - T[K * K + K + k]
             found = c * (1.0 - margin) if mode == SLACK else c - margin
@@ -153,7 +153,7 @@ def decode_by_count(data, lo, mode, s, T, K, L, y, work):
 
 @njit(nogil=True)
 def loss(data, i, y):
-    """The weighted number of wrong labels, or whether there is any."""
+    """The weighted number of wrong labels, or 1 if there is any."""
     lo = data.offsets[i]
     total = 0.0
     for t in range(len(y)):
@@ -190,7 +190,7 @@ def delta(data, i, y, z, idx, val):
 
 @njit(nogil=True)
 def margin(data, i, y, z, work):
-    """<w, phi(x, y) - phi(x, z)> from the transition and token scores that decode has computed."""
+    """<w, phi(x, y) - phi(x, z)> from the scores that ``score`` or ``decode`` wrote to work."""
     K, L = np.int64(data.cost.shape[0]), len(y)
     if L == 0:
         return 0.0
@@ -206,10 +206,11 @@ def margin(data, i, y, z, work):
 
 @njit(nogil=True)
 def m_best(data, w, i, mode, diversity, m, Y, value, work):
-    """The best sequences: exactly of plain scores and of the Hamming loss with margin rescaling.
+    """The best sequences.
 
-    Otherwise the first is the oracle's, and the others are the best for scores to which
-    ``augment`` adds what the loss is worth near the first.
+    They are exact for prediction and for the Hamming loss with margin rescaling. Otherwise the
+    first is that of the oracle, and the others are the best for the scores of ``augment``, which
+    approximate the loss near the first sequence.
     """
     lo, K = data.offsets[i], np.int64(data.cost.shape[0])
     L, n = data.offsets[i + 1] - lo, K * K + 2 * K
@@ -232,11 +233,11 @@ def m_best(data, w, i, mode, diversity, m, Y, value, work):
 
 @register_jitable
 def augment(data, i, mode, s, T, K, L, y, augmented):
-    """Scores of the tokens with ``rate`` times the loss of each label.
+    """Scores of the tokens plus ``rate`` times the loss of each label.
 
-    Slack rescaling, loss * (1 - margin), is near the output y, to first order, a constant plus
-    loss(y) times (score + rate * loss), where rate = (1 - margin(y)) / loss(y). The zero-one loss
-    is the same for all wrong outputs: rate 0, and the truth is left out.
+    To first order around the output y, the value of slack rescaling, loss * (1 - margin), is a
+    constant plus loss(y) times (score + rate * loss), where rate = (1 - margin(y)) / loss(y). The
+    zero-one loss is the same for all wrong outputs: the rate is 0, and the truth is excluded.
     """
     lo, rate = data.offsets[i], 1.0
     if mode == PREDICT or data.kind == ZERO_ONE:

@@ -1,4 +1,4 @@
-"""What a model file holds of a ``ChainSVC``: weights, names of features and the template."""
+"""The content of a model file of a ``ChainSVC``: weights, names of features, template."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class ChainParts(KernelParts):
     counts_nonzeros = True
 
     def encode(self, estimator: Any, arrays: Arrays) -> dict[str, Any]:
-        """Weights and names; "chain" says what takes tokens apart."""
+        """Weights and names; "chain" describes how features are made from tokens."""
         return super().encode(estimator, arrays) | {"chain": encode_chain(estimator, arrays)}
 
     def decode(self, estimator: Any, meta: dict[str, Any], arrays: Arrays) -> np.ndarray:
-        """Give the estimator all but its parameters and labels; returns w."""
+        """Set everything in the estimator except parameters and labels; returns w."""
         kernel = "kernel" in meta
         w = decode_chain(estimator, meta["chain"], arrays, kernel)
         if not kernel:
@@ -35,29 +35,29 @@ class ChainParts(KernelParts):
         return decode_kernel(estimator, meta["kernel"], arrays, K, rest)
 
     def parameters(self, estimator: Any, parameters: dict[str, Any]) -> dict[str, Any]:
-        """The template by its text: its file may be gone when the model is loaded."""
+        """Parameters with the text of the template, because its file may not exist later."""
         return parameters | {"template": storable_template(estimator)}
 
     def linear_weights(self, arrays: Arrays) -> np.ndarray:
-        """Those that are not zero, and some zeros."""
+        """The stored weights: all non-zeros and some zeros."""
         return arrays[WEIGHTS]
 
     def summary(self, meta: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
-        """Where the features come from."""
+        """The description of the features."""
         return super().summary(meta, arrays) | {"chain": chain_summary(meta["chain"])}
 
 
 def encode_chain(estimator: Any, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
-    """Put the weights and names into ``arrays``; returns what more there is to know.
+    """Put the weights and names into ``arrays``; returns everything else.
 
     Returns
     -------
     dict
-        "template", the text that makes features of columns, and "reader", what takes tokens apart:
-        "template", "names" (dicts or lists of names) or None (matrices); and "data", what files
-        the model was trained on, if any.
+        "template": the text of the template, or None. "reader": the form of tokens, which is
+        "template", "names" (dicts or lists of names) or None (matrices). "data": the format of the
+        training files, or None.
     """
-    if not hasattr(estimator, "dual_coef_"):  # else the weights are those of a kernel
+    if not hasattr(estimator, "dual_coef_"):  # with a kernel there are no other weights
         encode_weights(estimator._w(), arrays)
     if estimator.class_weight_ is not None:
         arrays[CLASS_WEIGHT] = estimator.class_weight_
@@ -73,17 +73,17 @@ def encode_chain(estimator: Any, arrays: dict[str, np.ndarray]) -> dict[str, Any
 
 
 def storable_template(estimator: Any) -> str | None:
-    """The parameter ``template``, such that it does not depend on a file."""
+    """The parameter ``template`` in a form that does not depend on a file."""
     given, text = estimator.template, _template_text(estimator._reader)
     if given is None or text is None:
         return given
     if isinstance(given, str) and (given in BUILTIN or "\n" in given or given + "\n" == text):
         return given
-    return text  # of a path: the file may be gone by now, but the reader knows what it said
+    return text  # given as a path: store the text that was read
 
 
 def _template_text(reader: Any) -> str | None:
-    """The text of the template, with a line end: it cannot be taken for a name or a path."""
+    """The text of the template with a newline, to distinguish it from a name or a path."""
     if not isinstance(reader, Extractor):
         return None
     text = reader.template_.text
@@ -93,14 +93,14 @@ def _template_text(reader: Any) -> str | None:
 def decode_chain(
     estimator: Any, meta: dict[str, Any], arrays: dict[str, np.ndarray], kernel: bool = False
 ) -> np.ndarray:
-    """Give an estimator that has its parameters and labels all the rest; returns w.
+    """Set everything in the estimator except parameters and labels; returns w.
 
-    With a ``kernel`` the weights are left to others.
+    With a ``kernel`` the weights are not set here.
 
     Raises
     ------
     ValueError, KeyError or TypeError
-        If something is missing, or does not fit together.
+        If something is missing or inconsistent.
     """
     estimator._reader = _decode_reader(meta, arrays)
     estimator._data_format = decode_data_format(meta)
@@ -131,13 +131,13 @@ def _decode_reader(meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> Any:
             reader = Extractor.from_names(meta["template"], decode_names(arrays))
             vocabulary = reader.vocabulary_
         case other:
-            raise ValueError(f"{other!r} is no reader of tokens")
-    vocabulary.lookup([], 0)  # refuses a name that is there twice
+            raise ValueError(f"{other!r} is not a form of tokens")
+    vocabulary.lookup([], 0)  # raises an error if a name occurs twice
     return reader
 
 
 def decode_data_format(meta: dict[str, Any]) -> dict[str, Any] | None:
-    """What files the model was trained on, checked; None if it was not trained on files."""
+    """The checked format of the training files; None if there were no files."""
     match meta.get("data"):
         case None:
             return None
@@ -145,12 +145,12 @@ def decode_data_format(meta: dict[str, Any]) -> dict[str, Any] | None:
             return {"format": "hmm"}
         case {"format": "conll", "columns": int(n), "label": int(label)} if -n - 1 <= label <= n:
             return {"format": "conll", "columns": n, "label": label}
-    raise ValueError(f"{meta['data']!r} describes no data")
+    raise ValueError(f"{meta['data']!r} is not a data format")
 
 
 def chain_summary(meta: dict[str, Any]) -> dict[str, Any]:
-    """What ``maxmargin info`` says of a chain beyond what it says of all models."""
+    """What ``maxmargin info`` shows for chains, in addition to what it shows for all models."""
     template = meta["template"]
     if template is not None and not isinstance(template, str):
-        raise ValueError(f"{template!r} is no template")
+        raise ValueError(f"{template!r} is not a template")
     return {"reader": meta["reader"], "template": template, "data": decode_data_format(meta)}

@@ -1,6 +1,7 @@
 """The options of ``maxmargin train chain``.
 
-Nothing heavy is imported here: ``maxmargin train chain --help`` must answer at once.
+This module imports nothing that is slow to import, so that ``maxmargin train chain --help`` is
+fast.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ CHAINS = "Options for chains"
 
 
 class Format(StrEnum):
-    """How sequences are written."""
+    """Formats of files of sequences."""
 
     auto = "auto"
     conll = "conll"
@@ -25,14 +26,14 @@ class Format(StrEnum):
 
 
 class Transitions(StrEnum):
-    """Schemes of tags."""
+    """Tagging schemes."""
 
     bio = "bio"
     bioes = "bioes"
 
 
 class Loss(StrEnum):
-    """What an error in a sequence costs."""
+    """Losses of sequences."""
 
     hamming = "hamming"
     zero_one = "zero-one"
@@ -94,7 +95,7 @@ class ChainOptions(KernelOptions):
         }
 
     def check(self) -> None:
-        """Refuse what can be refused before the data are read."""
+        """Check the options, before the data are read."""
         from ...errors import MaxMarginError
         from ...features import Template
 
@@ -104,18 +105,16 @@ class ChainOptions(KernelOptions):
         if self.template is not None:
             Template(self.template)
         if self.class_weight is not None and self.loss is not Loss.hamming:
-            raise MaxMarginError("--class-weight weighs the errors of tokens: use --loss hamming")
+            raise MaxMarginError("--class-weight needs the loss of tokens: use --loss hamming")
 
     def check_for_hmm(self) -> None:
-        """Refuse options for columns where the file has none."""
+        """Raise an error for options about columns, which the file does not have."""
         from ...errors import MaxMarginError
 
         if self.template is not None:
             raise MaxMarginError(
-                "--template makes features of columns, but files of SVM-HMM have their features: "
-                "leave it out"
+                "--template makes features from columns, but SVM-HMM files already contain "
+                "features: omit it"
             )
         if self.label is not None:
-            raise MaxMarginError(
-                "--label is a column, and files of SVM-HMM have none: leave it out"
-            )
+            raise MaxMarginError("--label is a column, but SVM-HMM files have no columns: omit it")

@@ -1,7 +1,7 @@
-"""First-order chains: a label for each token, scored by its features and by its neighbour.
+"""First-order chains: one label per token, with weights of features and of pairs of neighbours.
 
-w holds, in this order: d * K emission weights, feature by feature (feature-major); K * K
-transition weights ``[from, to]``; K weights of the first label and K of the last, if wanted.
+w holds, in this order: d * K emission weights (feature-major); K * K transition weights
+``[from, to]``; and optionally K weights of the first label and K of the last.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ from .functions import (
     score,
 )
 
-#: The most floats that counting the errors of a sequence may take (1 GB).
+#: Maximum memory for counting the errors of a sequence, in floats (1 GB).
 LONGEST = 1 << 27
 
-#: Rows are treated as dense from this part of non-zeros on.
+#: Rows are packed as dense if more than this fraction of their entries is non-zero.
 DENSE = 0.4
 
 
@@ -51,12 +51,12 @@ class Chain(CompiledProblem):
     n_classes : int
     loss : {"hamming", "zero-one"}
     cost : array (n_classes, n_classes), optional
-        What saying k costs where t is true, with the Hamming loss; 0/1 by default.
+        ``cost[t, k]`` is the Hamming loss of predicting k if t is true; 0/1 by default.
     allowed : bool array (n_classes + 2, n_classes), optional
-        Which transitions ``[from, to]`` may occur, and in the last two rows which first and which
-        last labels.
+        The allowed transitions ``[from, to]``, and in the last two rows the allowed first and last
+        labels.
     ends : bool
-        Weights of their own for the first and the last label.
+        Whether the first and the last label have additional weights.
     """
 
     functions = Functions(decode, loss, delta, score, margin, m_best)
@@ -72,7 +72,7 @@ class Chain(CompiledProblem):
         ends: bool = False,
     ):
         if loss not in ("hamming", "zero-one"):
-            raise DataError(f"loss is 'hamming' or 'zero-one', got {loss!r}")
+            raise DataError(f"loss must be 'hamming' or 'zero-one', got {loss!r}")
         self.n_classes = n_classes
         self.kind = HAMMING if loss == "hamming" else ZERO_ONE
         self.cost = check_cost(cost, n_classes)
@@ -80,7 +80,7 @@ class Chain(CompiledProblem):
         self.ends = bool(ends)
 
     def functions_for(self, mode: int) -> Functions:
-        """Without counting errors, where the loss is a sum over the tokens."""
+        """The functions for one mode, without counting errors if the loss is a sum over tokens."""
         simple = mode == PREDICT or (mode == MARGIN and self.kind == HAMMING)
         return self.sums if simple else self.functions
 
@@ -90,11 +90,11 @@ class Chain(CompiledProblem):
         return d * K + K * K + (2 * K if self.ends else 0)
 
     def check_truth(self, X: Any, codes: np.ndarray, classes: np.ndarray) -> None:
-        """Refuse labels that the allowed transitions forbid."""
+        """Raise a DataError if true labels contain a transition that is not allowed."""
         check_gold(self.allowed, X, codes, classes)
 
     def pack(self, X: Any, Y: Any = None, sample_weight: np.ndarray | None = None) -> Pack:
-        """Pack sequences X of feature rows with class numbers Y, one sequence for each of X."""
+        """Pack sequences X of feature rows with sequences Y of class numbers."""
         X = stack_sequences(X)
         check_finite(X)
         n, total = len(X), X.matrix.shape[0]
@@ -118,18 +118,18 @@ class Chain(CompiledProblem):
         )  # fmt: skip
 
     def _codes(self, X: Sequences, Y: Any) -> np.ndarray:
-        """The class numbers of all tokens, one after the other."""
+        """The class numbers of all tokens (n_tokens,)."""
         if not isinstance(Y, LabelSequences):
             flat = np.concatenate([*Y, np.zeros(0, np.int16)])
             Y = LabelSequences(flat, offsets_of([len(labels) for labels in Y]))
         if not np.array_equal(Y.offsets, X.offsets):
-            raise DataError("Y needs one label for each token of each sequence of X")
+            raise DataError("Y must have one label per token of each sequence of X")
         flat = Y.flat
         most = min(self.n_classes, 1 << 15) - 1  # labels are int16
         return check_codes(flat, len(flat), 0, most, "the label of token")
 
     def work(self, pack: Pack, mode: int) -> int:
-        """Floats that decode needs; slack rescaling counts errors, so these must be whole."""
+        """Scratch memory of ``decode`` in floats; counting errors needs more."""
         K, lengths = self.n_classes, np.diff(pack.offsets)
         longest = int(lengths.max(initial=0))
         base = K * K + 2 * K + 3 * longest * K
@@ -149,14 +149,14 @@ class Chain(CompiledProblem):
             i = int(np.argmax(lengths * (most + 1)))
             raise DataError(
                 f"sequence {i} has {lengths[i]} tokens and up to {most[i]:.0f} errors to count: "
-                f"its oracle would need {8 * size / 2**30:.1f} GB; cut it, use smaller weights, or "
-                "rescaling='margin'",
+                f"its oracle would need {8 * size / 2**30:.1f} GB; split it, use smaller weights, "
+                "or rescaling='margin'",
                 sequence=i,
             )
         return size
 
     def m_best_work(self, pack: Pack, mode: int, m: int) -> int:
-        """Beside the scores, lists of up to m + 1 beginnings for each token and label."""
+        """Scratch memory of ``m_best`` in floats: scores, and up to m + 1 prefixes per state."""
         K, longest = self.n_classes, int(np.diff(pack.offsets).max(initial=0))
         lists = 2 * (longest * K + 1) * (m + 2) + 2 * longest + K
         return max(self.work(pack, mode), K * K + 2 * K + 2 * longest * K + lists)
@@ -178,7 +178,7 @@ class Chain(CompiledProblem):
         return total
 
     def operations(self, pack: Pack) -> float:
-        """Scores of all labels for each entry of X, and all pairs of labels for each token."""
+        """One operation per entry of X and label, and per token and pair of labels."""
         K = self.n_classes
         return float(len(pack.data.rows.values) * K + len(pack.truth) * K * K)
 
@@ -187,12 +187,12 @@ class Chain(CompiledProblem):
         return 0, self.n_classes - 1
 
     def unpack(self, pack: Pack, labels: np.ndarray) -> list[np.ndarray]:
-        """Class numbers of each sequence."""
+        """The class numbers of each sequence."""
         return np.split(labels, pack.offsets[1:-1])
 
 
 def sparse_if_it_pays(matrix: Any) -> Any:
-    """Dense rows that are mostly zeros, such as pixels, are faster as sparse ones."""
+    """The matrix, as sparse if it is mostly zeros (such as pixels), because this is faster."""
     import scipy.sparse as sp
 
     if sp.issparse(matrix) or np.count_nonzero(matrix) > DENSE * matrix.size:

@@ -1,4 +1,4 @@
-"""Files of sequences as the commands read them: CoNLL columns, or features as SVM-HMM has them."""
+"""Read files of sequences: CoNLL columns, or features in the format of SVM-HMM."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ...io import read_conll, read_hmm
 from ...io.sources import display_name, line_blocks, open_source
 from ..files import Examples
 
-#: How the beginnings of files tell their format.
+#: Patterns of first lines, to recognise the format of a file.
 _HMM_LINE = re.compile(rb"\S+\s+qid:\d+(\s|$)")
 _SVMLIGHT_LINE = re.compile(rb"\S+(\s+\d+:[-+.\deE]+)+\s*(#.*)?$")
 
@@ -32,7 +32,7 @@ class Tagged(Examples):
     Attributes
     ----------
     form : dict
-        The format, for CoNLL with the number of columns beside the labels and the labels' place.
+        The format; for CoNLL also the number of other columns and the column of the labels.
     table : Rows or None
         All columns of a CoNLL file.
     """
@@ -46,7 +46,7 @@ class Tagged(Examples):
 
 
 def tagged_of(X: Any, Y: Any, form: dict[str, Any], table: Rows | None, path: str) -> Tagged:
-    """Sequences with their number in words."""
+    """Sequences with a text that gives their number."""
     size = f"{len(X):,} sequences, {int(X.offsets[-1]):,} tokens"
     return Tagged(X, Y, path, size, form=form, table=table)
 
@@ -70,7 +70,7 @@ def read_training(data: str, form: str, label: int) -> Tagged:
     n = table.n_columns
     if n == 1:
         raise DataError(
-            "has one column only: training needs a label beside each word", display_name(data)
+            "has only one column: training needs a label for each word", display_name(data)
         )
     if not -n <= label < n:
         raise DataError(
@@ -83,12 +83,12 @@ def read_training(data: str, form: str, label: int) -> Tagged:
 
 
 def read_new(data: str, estimator: Any, unlabelled: bool = False) -> Tagged:
-    """Sequences for a fitted ``ChainSVC``; labels are None where the file has none."""
+    """Sequences for a fitted ``ChainSVC``; labels are None if the file has none."""
     reader = estimator._reader
     if reader is not None and not isinstance(reader, Extractor):
         raise MaxMarginError(
-            "the model was trained in Python on named features, which no file has: use "
-            "maxmargin.load in Python"
+            "the model was trained in Python on named features, which cannot be read from files: "
+            "use maxmargin.load in Python"
         )
     wanted = "hmm" if reader is None else "conll"
     with open_source(data) as stream:
@@ -115,7 +115,7 @@ def read_new(data: str, estimator: Any, unlabelled: bool = False) -> Tagged:
 
 
 def _guess_columns(table: Rows, reader: Extractor) -> dict[str, Any]:
-    """The columns of a model that was not trained on a file: labels come last, if at all."""
+    """The columns of a model that was not trained on a file; labels, if any, come last."""
     n = max(reader.template_.n_columns, 1)
     if table.n_columns > n:
         n = table.n_columns - 1
@@ -126,8 +126,8 @@ def _wrong_columns(table: Rows, form: dict[str, Any], data: str) -> DataError:
     n = form["columns"]
     return DataError(
         f"number of columns: {table.n_columns}; the model was trained on {n + 1}, the label in "
-        f"column {form['label'] % (n + 1)} (counted from 0), and reads {n} where there are no "
-        "labels; correct the file",
+        f"column {form['label'] % (n + 1)} (counted from 0), or {n} without labels; "
+        "correct the file",
         display_name(data),
     )
 
@@ -139,7 +139,7 @@ def _take_labels(table: Rows, label: int) -> tuple[Rows, list[list[str]]]:
 
 
 def _recognise(stream: Any, data: str, wanted: str | None = None) -> str:
-    """The format, by the first line that says something; nothing is taken from the stream."""
+    """The format, recognised from the first relevant line; nothing is read from the stream."""
     lines = (line.strip() for line in stream.peek(_PEEK)[:_PEEK].splitlines())
     line = next((line for line in lines if line and not line.startswith(b"#")), b"")
     if _HMM_LINE.match(line):
@@ -148,15 +148,15 @@ def _recognise(stream: Any, data: str, wanted: str | None = None) -> str:
         return "conll" if line else wanted or "conll"
     if wanted is None:
         raise DataError(
-            "looks like svmlight without qid:, which tells where sequences begin: add it, or use "
-            "'maxmargin train multiclass'; with --format conll or hmm it is read as that",
+            "looks like svmlight without qid:, which marks where sequences begin: add it, or use "
+            "'maxmargin train multiclass'; to read it anyway, give --format conll or hmm",
             display_name(data),
         )
     return wanted
 
 
 def token_lines(tagged: Tagged) -> np.ndarray | None:
-    """The line of each token, counted from 1; None where the file cannot be read again."""
+    """The line of each token, counted from 1; None if the file cannot be read again."""
     if not os.path.isfile(tagged.path):
         return None
     hmm = tagged.form["format"] == "hmm"
@@ -165,7 +165,7 @@ def token_lines(tagged: Tagged) -> np.ndarray | None:
 
 
 def _numbers(stream: BinaryIO, hmm: bool) -> Iterator[int]:
-    """Numbers of the lines that hold a token."""
+    """The numbers of lines with a token."""
     for first, lines in line_blocks(stream):
         for number, line in enumerate(lines, first):
             parts = (line.partition(b"#")[0] if hmm else line).split(None, 1)
@@ -175,7 +175,7 @@ def _numbers(stream: BinaryIO, hmm: bool) -> Iterator[int]:
 
 @contextmanager
 def located(tagged: Tagged) -> Iterator[None]:
-    """Errors that name a sequence, a token or a label also name the file and the line."""
+    """Add file and line to errors that name a sequence, a token or a label."""
     try:
         yield
     except DataError as error:
@@ -200,6 +200,6 @@ def _find_token(error: DataError, tagged: Tagged) -> int | None:
 
 
 def match_labels(Y: list[list[Any]], classes: np.ndarray) -> list[list[Any]]:
-    """Labels of a file as the model's; those which training has not seen stay as they are."""
+    """Labels of a file as labels of the model; unknown labels are not changed."""
     known = {str(label): label for label in classes.tolist()}
     return [[known.get(str(label), label) for label in labels] for labels in Y]

@@ -1,4 +1,4 @@
-"""Sequences for people: evaluations, suspects, and what a model of them is."""
+"""Output for sequences: evaluations, suspects, and descriptions of models."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ from ...report.results import Outcome
 from ..show import Row, Show
 from .reading import Tagged, token_lines
 
-#: So many of the most frequent errors are listed.
+#: Number of the most frequent errors that are listed.
 _ERRORS = 8
 
-#: Tokens shown before and after one whose labels disagree.
+#: Number of tokens shown before and after a token whose labels disagree.
 _CONTEXT = 1
 
-#: Columns of a token that are shown.
+#: Number of columns of a token that are shown.
 _COLUMNS = 2
 
 
 @dataclass(frozen=True)
 class ShownSequences:
-    """The evaluation of sequences, for people and for programs."""
+    """The evaluation of sequences, as text and as JSON."""
 
     evaluation: SequenceEvaluation
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything that was counted."""
+        """All counts and scores."""
         return self.evaluation.to_dict()
 
     def print(self) -> None:
-        """conlleval's lines and the most frequent errors."""
+        """Print the lines of conlleval and the most frequent errors."""
         print_sequence_evaluation(self.evaluation)
 
     def plot(self, path: Path) -> None:
-        """Draw which label is taken for which."""
+        """Draw the confusion of labels."""
         self.evaluation.plot(path)
 
 
@@ -56,7 +56,7 @@ class ChainShow(Show):
         return f"{estimator.n_features_in_:,} features, {len(estimator.classes_):,} labels"
 
     def info(self, content: dict[str, Any]) -> list[Row]:
-        """Where features come from, and which transitions are allowed."""
+        """The data, the template and the allowed transitions."""
         chain, parameters = content["chain"], content["parameters"]
         return [
             ("data", _data(chain)),
@@ -65,7 +65,7 @@ class ChainShow(Show):
         ]
 
     def evaluate(self, estimator: Any, examples: Tagged) -> ShownSequences:
-        """Tokens, sequences and entities."""
+        """Evaluate tokens, sequences and entities."""
         found = estimator.predict(examples.X)
         return ShownSequences(evaluate_sequences(examples.Y, found, estimator.classes_))
 
@@ -82,7 +82,7 @@ class ChainShow(Show):
         return found
 
     def locate(self, suspects: list[dict[str, Any]], examples: Tagged) -> None:
-        """The lines of the tokens."""
+        """Add the line numbers of the tokens."""
         lines = token_lines(examples)
         for suspect in suspects:
             span = slice(*examples.X.offsets[suspect["index"] : suspect["index"] + 2])
@@ -98,17 +98,17 @@ class ChainShow(Show):
 
 
 def find_suspects(estimator: Any, tagged: Tagged, n: int) -> list[dict[str, Any]]:
-    """What ``ChainSVC.suspects`` says, with words and lines (None where there are none).
+    """The result of ``ChainSVC.suspects`` with words and line numbers (None if not known).
 
-    Sequences with labels that training has not seen are left out, and a warning says how many.
+    Sequences with labels that are not in the model are skipped, with a warning.
     """
     assert tagged.Y is not None
     known = set(estimator.classes_.tolist())
     kept = [i for i, labels in enumerate(tagged.Y) if known.issuperset(labels)]
     if len(kept) < len(tagged.Y):
         warnings.warn(
-            f"{len(tagged.Y) - len(kept):,} of {len(tagged.Y):,} sequences are left out: they have "
-            "labels that training has not seen",
+            f"{len(tagged.Y) - len(kept):,} of {len(tagged.Y):,} sequences are skipped: they have "
+            "labels that are not in the training data",
             stacklevel=2,
         )
     if not kept:
@@ -124,7 +124,7 @@ def find_suspects(estimator: Any, tagged: Tagged, n: int) -> list[dict[str, Any]
 
 
 def sequence_outcome(found: SequenceEvaluation, data: str) -> Outcome:
-    """What an evaluation of sequences tells a report."""
+    """The evaluation of sequences, for the report."""
     more = (
         f"{found.n_exact:,} of {found.n_sequences:,} sequences are right as a whole "
         f"({100 * found.sequence_accuracy:.1f} %)."
@@ -146,9 +146,9 @@ def _words(X: Any, i: int) -> Any:
 
 
 def print_sequence_evaluation(evaluation: SequenceEvaluation) -> None:
-    """conlleval's lines, the table of labels, and the most frequent errors."""
+    """Print the lines of conlleval, the table of labels, and the most frequent errors."""
     print(evaluation)
-    if evaluation.entities is not None:  # else the labels are what was printed
+    if evaluation.entities is not None:  # otherwise the labels have been printed
         print(f"\n{evaluation.tokens}")
     errors = evaluation.errors(_ERRORS)
     if not errors:
@@ -160,7 +160,7 @@ def print_sequence_evaluation(evaluation: SequenceEvaluation) -> None:
 
 
 def print_suspects(suspects: list[dict[str, Any]], data: str) -> None:
-    """Each sequence with the tokens at which the labels disagree."""
+    """Print each sequence with the tokens at which labels disagree."""
     console = Console()
     if not suspects:
         console.print("No sequence violates its margin: the model agrees with all labels.")
@@ -168,7 +168,7 @@ def print_suspects(suspects: list[dict[str, Any]], data: str) -> None:
     console.print(
         Text(
             f"The {len(suspects)} sequences of {data} that fit the model least, the worst first. "
-            "Either their labels are wrong, or the model has no way to fit them.\n"
+            "Either their labels are wrong, or the model cannot fit them.\n"
         )
     )
     for number, suspect in enumerate(suspects, 1):
@@ -186,7 +186,7 @@ def _headline(number: int, suspect: dict[str, Any]) -> Text:
 
 
 def _disagreement(suspect: dict[str, Any]) -> Table:
-    """Tokens with different labels and their neighbours, and a gap for those between."""
+    """Tokens with different labels and their neighbours; dots stand for the other tokens."""
     truth, worst, words, lines = (suspect[key] for key in ("truth", "worst", "words", "lines"))
     differ = [a != b for a, b in zip(truth, worst, strict=True)]
     columns = 0 if words is None else min(_COLUMNS, len(words[0]))
@@ -211,7 +211,7 @@ def _disagreement(suspect: dict[str, Any]) -> Table:
 
 
 def suspects_json(suspects: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The same for programs; sequences are numbered from 0."""
+    """The suspects for JSON; sequences are numbered from 0."""
     return [
         {**suspect, "words": suspect["words"] and [list(word) for word in suspect["words"]]}
         for suspect in suspects

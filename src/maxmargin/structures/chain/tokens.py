@@ -1,4 +1,4 @@
-"""Reading the tokens and tags of sequences, in all the forms users have them."""
+"""Read the tokens and tags of sequences in all supported forms."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ...features import Extractor, Vocabulary
 
 
 def read_tokens(X: Any, template: Any) -> tuple[Sequences, Extractor | Vocabulary | None]:
-    """Feature rows of the training data, and what gives new data the same columns."""
+    """Feature rows of the training data, and the object that gives new data the same columns."""
     reader: Extractor | Vocabulary | None = None
     if template is not None:
         reader = Extractor(template)
@@ -65,21 +65,21 @@ def _has_names(X: Any) -> bool:
 def encode_tags(
     Y: Any, tokens: Sequences, classes: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """``(classes, codes)``: the labels that occur, and the number of each token's.
+    """``(classes, codes)``: the labels that occur, and the class number of each token.
 
-    With ``classes`` given, labels outside of them are refused.
+    If ``classes`` is given, other labels raise an error.
     """
     for i, (tags, length) in enumerate(zip(Y, tokens.lengths.tolist(), strict=True)):
         if isinstance(tags, str) or not hasattr(tags, "__len__"):
             raise DataError(
-                f"the labels of sequence {i} are {tags!r}: a list with one label for each of its "
-                f"{length} tokens is needed",
+                f"the labels of sequence {i} are {tags!r}: give a list with one label for each of "
+                f"its {length} tokens",
                 sequence=i,
             )
         if len(tags) != length:
             raise DataError(
-                f"sequence {i} has {length} tokens and {len(tags)} labels: one label for each "
-                "token is needed",
+                f"sequence {i} has {length} tokens and {len(tags)} labels: "
+                "give one label per token",
                 sequence=i,
             )
     flat = [tag for tags in Y for tag in (tags.tolist() if hasattr(tags, "tolist") else tags)]
@@ -98,7 +98,7 @@ def encode_tags(
     if labels.ndim != 1:
         raise DataError(
             f"a label is {flat[0]!r}, of type {type(flat[0]).__name__}: labels must be hashable "
-            "(use a tuple in place of a list)"
+            "(use a tuple instead of a list)"
         )
     try:
         found, codes = encode_labels(labels)
@@ -112,7 +112,7 @@ def encode_tags(
 
 
 def read_weights(token_weight: Any, tokens: Sequences) -> Sequences:
-    """The same sequences with weights of their tokens."""
+    """The same sequences with token weights."""
     if len(token_weight) != len(tokens):
         raise DataError(f"token_weight has {len(token_weight)} sequences, X has {len(tokens)}")
     for i, (weights, length) in enumerate(zip(token_weight, tokens.lengths, strict=True)):

@@ -1,8 +1,9 @@
-"""Decoders of a chain from its scores, wherever these come from.
+"""Viterbi decoders of a chain, from its scores.
 
-``s`` holds the scores of the tokens, label by label (L * K), ``T`` the transition scores
-``T[a*K + b]`` from a to b, then K for the first label and K for the last; -inf forbids. The forward
-passes compute maxima only, which vectorises, and the way back finds their arguments again.
+``s`` holds the scores of the labels of all tokens (L * K). ``T`` holds the transition scores
+``T[a*K + b]`` from a to b, then K scores of the first label and K of the last; -inf forbids a
+transition. The forward pass computes only maxima, so that it uses vector instructions; the backward
+pass finds their arguments.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from numba.extending import register_jitable
 
 @register_jitable
 def viterbi(s, T, K, L, y, best):
-    """y = the sequence of highest score, which is returned; ``best`` is working memory (L * K)."""
+    """y = the sequence with the highest score, which is returned; ``best`` is scratch (L * K)."""
     first, last = T[K * K : K * K + K], T[K * K + K : K * K + 2 * K]
     now = best[:K]
     for b in range(K):
@@ -44,7 +45,7 @@ def viterbi(s, T, K, L, y, best):
 
 @register_jitable
 def advance(before, T, K, now):
-    """now[b] = max_a before[a] + T[a, b]: the one loop that matters."""
+    """now[b] = max_a before[a] + T[a, b]: the loop that takes most of the time."""
     start, row = before[0], T[:K]
     for b in range(K):
         now[b] = start + row[b]
@@ -59,8 +60,9 @@ def advance(before, T, K, now):
 def count_errors(s, T, K, L, errors, most, best):
     """Viterbi that also counts errors.
 
-    Fills ``best[t, c, b]``: the highest score of the first t + 1 labels, the last of them b, that
-    make c errors; ``errors[t*K + b]`` is how many label b makes at token t. Counts end at ``most``.
+    ``best[t, c, b]`` is set to the highest score of the first t + 1 labels with c errors and b as
+    last label. ``errors[t*K + b]`` is the number of errors of label b at token t. Counts are
+    limited to ``most``.
     """
     first, size = T[K * K : K * K + K], (most + 1) * K
     for e in range(L * size):
@@ -86,14 +88,14 @@ def count_errors(s, T, K, L, errors, most, best):
 
 @register_jitable
 def trace_errors(T, K, L, errors, most, count, k, y, best):
-    """y = the sequence that ends with label k after ``count`` errors, as ``count_errors`` found."""
+    """y = the best sequence with ``count`` errors that ends with label k."""
     size = (most + 1) * K
     y[L - 1] = k
     for t in range(L - 1, 0, -1):
         before = best[(t - 1) * size : t * size]
         step = int(errors[t * K + k])
         top, a, c = -np.inf, 0, 0
-        # A count that stopped at ``most`` may come from any of the counts that reach it.
+        # If the count is ``most``, several counts of the token before can lead to it.
         for count_before in range(max(count - step, 0), count + 1):
             if min(count_before + step, most) != count:
                 continue

@@ -1,7 +1,7 @@
-"""The m best sequences of a chain from its scores, and diverse ones.
+"""The m best sequences of a chain, and diverse sequences, from its scores.
 
-Scores are laid out as in ``viterbi.py``. The best beginning is known for each token and label, and
-further ones are found only where they are needed, so that the m best sequences cost little more
+Scores are stored as in ``viterbi.py``. The best prefix is computed for each token and label;
+further prefixes are computed only if they are needed, so that the m best sequences cost little more
 than the best one.
 """
 
@@ -15,13 +15,13 @@ from .viterbi import advance, viterbi
 
 @register_jitable
 def open_lists(s, T, K, L, depth, work):
-    """Prepare lists of the best beginnings, of which ``next_rank`` computes what is needed.
+    """Prepare lists of the best prefixes, which ``next_rank`` extends as needed.
 
-    The lists belong to states: state t*K + b stands for the first t + 1 labels, the last of them b,
-    and state L*K for whole sequences. ``work`` holds: the score of the best beginning of each state
-    (``best``), those of up to ``depth`` others, the place ``a * depth + q`` that each came from
-    (the q-th of label a before it), how many are known, and room for one number a label and one a
-    token.
+    There is one list per state. State t*K + b is a prefix of t + 1 labels with b as last label, and
+    state L*K a complete sequence. ``work`` holds: the score of the best prefix of each state
+    (``best``), the scores of up to ``depth`` others, their back pointers ``a * depth + q`` (the
+    q-th prefix with last label a, one token before), the number of known prefixes, and scratch
+    memory of one number per label and one per token.
     """
     best, known = work[: L * K], work[L * K : 2 * L * K + 1]
     for b in range(K):
@@ -38,11 +38,11 @@ def open_lists(s, T, K, L, depth, work):
 
 @register_jitable
 def next_rank(s, T, K, L, depth, work):
-    """The score of the next best sequence, -inf when there are no more.
+    """The score of the next best sequence, -inf if there are no more.
 
-    To know the next of a state, one must know the next of that state before it from which the last
-    one came, and of no other: from the end backwards these form a chain (the recursive enumeration
-    of Jimenez and Marzal). Each costs K steps.
+    The next prefix of a state requires the next prefix of only one state before it, the one from
+    which its last prefix came. From the end backwards these states form a path (the recursive
+    enumeration of Jimenez and Marzal). Each costs K steps.
     """
     size = (L * K + 1) * depth
     best, known = work[: L * K], work[L * K : 2 * L * K + 1]
@@ -75,7 +75,7 @@ def next_rank(s, T, K, L, depth, work):
 
 @register_jitable
 def first_place(best, T, K, t, b, depth):
-    """Where the best beginning of a state came from."""
+    """The back pointer of the best prefix of a state."""
     before = best[(t - 1) * K : t * K]
     highest, where = -np.inf, 0
     for a in range(K):
@@ -86,7 +86,7 @@ def first_place(best, T, K, t, b, depth):
 
 @register_jitable
 def extend(s, T, K, L, depth, t, b, best, known, score, back, heads):
-    """Append the next best beginning to the list of a state."""
+    """Append the next best prefix to the list of a state."""
     state = t * K + b
     rank = int(known[state])
     known[state] = rank + 1
@@ -112,7 +112,7 @@ def extend(s, T, K, L, depth, t, b, best, known, score, back, heads):
 
 @register_jitable
 def trace_path(T, K, L, depth, rank, work, z):
-    """z = the labels of the sequence of this rank."""
+    """z = the labels of the sequence with this rank."""
     size = (L * K + 1) * depth
     best, back = work[: L * K], work[2 * L * K + 1 + size :]
     place = int(back[L * K * depth + rank])
@@ -138,7 +138,7 @@ def path_score(s, T, K, L, y):
 
 @register_jitable
 def is_new(z, L, Y, r, banned):
-    """Whether the labels z are none of the first r sequences of Y, nor the banned one, if any."""
+    """Whether z differs from the first r sequences of Y and from the banned one, if any."""
     for q in range(r):
         differs = False
         for t in range(L):
@@ -155,7 +155,7 @@ def is_new(z, L, Y, r, banned):
 
 @register_jitable
 def next_path(s, T, K, L, depth, Y, r, banned, z, work):
-    """z = the best sequence that is none of the first r of Y; returns whether there is one."""
+    """z = the best sequence that is not among the first r of Y; returns whether there is one."""
     open_lists(s, T, K, L, depth, work)
     for rank in range(depth):
         if next_rank(s, T, K, L, depth, work) == -np.inf:
@@ -168,7 +168,7 @@ def next_path(s, T, K, L, depth, Y, r, banned, z, work):
 
 @register_jitable
 def best_paths(s, T, K, L, m, Y, banned, work):
-    """Y[1], Y[2], ... = the best sequences other than Y[0] and the banned one; their number + 1."""
+    """Y[1:] = the best sequences except Y[0] and the banned one; returns the length of Y."""
     z, work = work[:L], work[L:]
     depth, r = m + (len(banned) > 0), 1
     open_lists(s, T, K, L, depth, work)
@@ -185,11 +185,11 @@ def best_paths(s, T, K, L, m, Y, banned, work):
 
 @register_jitable
 def diverse_paths(s, T, K, L, m, diversity, Y, banned, work):
-    """DivMBest: each next sequence is the best new one for s plus a reward for every difference.
+    """DivMBest: each next sequence is the best new one for s plus a reward for differences.
 
-    The Hamming distance to the sequences before it, times ``diversity``, is a change of the scores
-    of the tokens (``s`` is changed). Where the argmax is an old sequence, lists of as many as could
-    be old are made, and the first new one of them is taken.
+    The reward, ``diversity`` times the Hamming distances to the sequences before it, changes the
+    scores of the tokens (``s`` is modified). If the best sequence is an old one, the next best are
+    enumerated until one is new.
     """
     z, work = work[:L], work[L:]
     for r in range(1, m):

@@ -1,4 +1,4 @@
-"""One of several classes, as Crammer and Singer wrote it."""
+"""One of several classes, with the objective of Crammer and Singer."""
 
 from ..base import Structure
 

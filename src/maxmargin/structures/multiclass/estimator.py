@@ -113,7 +113,7 @@ class MulticlassSVC(_LinearSVC):
 
     def _problem(self) -> CompiledProblem:
         if isinstance(self.loss, str) and self.loss != "zero-one":
-            raise DataError(f"loss is 'zero-one' or a cost matrix, got {self.loss!r}")
+            raise DataError(f"loss must be 'zero-one' or a cost matrix, got {self.loss!r}")
         cost = None if isinstance(self.loss, str) else self.loss
         return Multiclass(len(self.classes_), cost, self._bias())
 

@@ -1,6 +1,6 @@
-"""Multi-class classification as Crammer and Singer wrote it: one weight vector for each class.
+"""Multi-class classification of Crammer and Singer, with one weight vector per class.
 
-phi(x, k) holds x in the block of class k; the loss is 0/1 or any cost matrix with a zero diagonal.
+phi(x, k) is x in the block of class k; the loss is 0/1 or any cost matrix with a zero diagonal.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def score(data, w, i, work):
 
 @register_jitable
 def set_scores(data, w, i, work):
-    """What ``score`` does, for the other kernels."""
+    """The same as ``score``, for calls from other compiled functions."""
     K = data.cost.shape[0]
     s = work
     for k in range(K):
@@ -48,7 +48,7 @@ def set_scores(data, w, i, work):
 
 @njit(nogil=True)
 def decode(data, w, i, mode, y, work):
-    """argmax over classes; ties go to the truth when training, to the lowest class otherwise."""
+    """argmax over classes; ties give the truth in training and the lowest class in prediction."""
     set_scores(data, w, i, work)
     K = data.cost.shape[0]
     s = work
@@ -94,7 +94,7 @@ def margin(data, i, y, z, work):
 
 @njit(nogil=True)
 def m_best(data, w, i, mode, diversity, m, Y, value, work):
-    """The best classes, by sorting. All differ from each other alike, whatever the diversity."""
+    """The best classes; ``diversity`` has no effect, because all classes differ equally."""
     decode(data, w, i, mode, Y[:1], work)
     K, t = data.cost.shape[0], data.y[i]
     s, v = work[:K], work[K : 2 * K]
@@ -121,8 +121,8 @@ class Multiclass(CompiledProblem):
     ----------
     n_classes : int
     cost : array (n_classes, n_classes), optional
-        ``cost[t, k]`` is the loss of saying k when t is true: zero diagonal, no negative entry.
-        0/1 by default.
+        ``cost[t, k]`` is the loss of predicting k if t is true; the diagonal is zero, and no entry
+        is negative. By default the 0/1 loss.
     bias : float
         Value of an extra constant feature; 0 for none.
     """
@@ -164,7 +164,7 @@ class Multiclass(CompiledProblem):
         return total
 
     def operations(self, pack: Pack) -> float:
-        """Each entry of X meets the weights of all classes."""
+        """One operation per entry of X and class."""
         return float(len(pack.data.rows.values) * self.n_classes)
 
     def label_bounds(self, pack: Pack) -> tuple[int, int]:

@@ -1,11 +1,11 @@
-"""Structures that users bring: any problem with features, loss and decode."""
+"""Structures defined by users: any problem with features, loss and decode."""
 
 from ..base import Structure
 
 STRUCTURE = Structure(
     __name__,
     name="own",
-    summary="a structure of the user's own",
+    summary="a structure defined by the user",
     estimator=".estimator:StructuredSVC",
     examples=".tiny:examples",
 )
