@@ -180,7 +180,7 @@ class CFGSVC(_SVC):
         raise DataError("partial_fit is not supported: a grammar depends on all trees, use fit")
 
     def _m_best(self, X: Any, m: int, diversity: float) -> list[list[tuple[Any, float]]]:
-        """Fewer trees if the grammar has fewer; one tree if the grammar cannot derive a sentence."""
+        """Fewer trees if the grammar has fewer; one if it cannot derive a sentence."""
         problem = self._problem()
         pack, found = predict_m_best(problem, X, self.coef_, m, diversity, self.n_jobs or 1)
         outputs = [problem.unpack(pack, labels) for labels in found.labels]

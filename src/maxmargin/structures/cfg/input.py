@@ -92,5 +92,5 @@ def check_agreement(i: int, given: Sentence, true: Sentence) -> None:
 def read_sentences(X: Sequence[Any], input: str) -> list[Sentence]:
     """Sentences to be parsed."""
     if isinstance(X, str):
-        raise DataError("X is a string: give a list of sentences, such as ['the dog barks']")
+        raise DataError("X is one string: give a list of sentences, such as ['the dog barks']")
     return [read_sentence(x, input, i) for i, x in enumerate(X)]
