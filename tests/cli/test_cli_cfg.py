@@ -196,7 +196,7 @@ def test_mistakes_end_in_one_line(files, tmp_path):
     )
     assert "--loss zero-one" in message
     assert not out.exists()
-    assert "holds no trees" in error_of(run("evaluate", model, plain))
+    assert "contains no trees" in error_of(run("evaluate", model, plain))
     assert "--scores" in error_of(run("predict", model, plain, "--scores"))
     assert "--no-labels is not offered" in error_of(run("predict", model, plain, "--no-labels"))
     assert "ends in .svg" in error_of(run("predict", model, plain, "--svg", tmp_path / "a.png"))

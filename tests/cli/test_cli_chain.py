@@ -221,8 +221,8 @@ def test_models_made_in_python(folder, tmp_path):
         ("1 1:1\n2 2:1\n", [], "looks like svmlight without qid:"),
         ("1 qid:1 1:1\n0 qid:1 1:2\n", [], "line 2: the tag 0 is below 1"),
         ("1 qid:2 1:1\n2 qid:1 1:2\n", [], "line 2: qid:1 comes after qid:2"),
-        ("1 qid:1 1:1\n2 qid:1 1:2\n", ["--template", "pos"], "files of SVM-HMM have their feat"),
-        ("1 qid:1 1:1\n2 qid:1 1:2\n", ["--label", 0], "files of SVM-HMM have none"),
+        ("1 qid:1 1:1\n2 qid:1 1:2\n", ["--template", "pos"], "SVM-HMM files already contain features"),
+        ("1 qid:1 1:1\n2 qid:1 1:2\n", ["--label", 0], "SVM-HMM files have no columns"),
     ],
 )  # fmt: skip
 def test_unusable_training_files(tmp_path, content, options, message):
@@ -236,7 +236,7 @@ def test_unusable_training_files(tmp_path, content, options, message):
     ("options", "message"),
     [
         (["--template", "nonsense"], "nor is it a file, or one of default, chunking, pos"),
-        (["--format", "hmm", "--template", "pos"], "--template makes features of columns"),
+        (["--format", "hmm", "--template", "pos"], "--template makes features from columns"),
         (["--class-weight", "balanced", "--loss", "zero-one"], "use --loss hamming"),
         (["--solver", "magic"], "solver 'magic' is not one of"),
         (["-C", "-1"], "C must be a finite number > 0"),
