@@ -221,7 +221,7 @@ def test_models_made_in_python(folder, tmp_path):
         ("1 1:1\n2 2:1\n", [], "looks like svmlight without qid:"),
         ("1 qid:1 1:1\n0 qid:1 1:2\n", [], "line 2: the tag 0 is below 1"),
         ("1 qid:2 1:1\n2 qid:1 1:2\n", [], "line 2: qid:1 comes after qid:2"),
-        ("1 qid:1 1:1\n2 qid:1 1:2\n", ["--template", "pos"], "SVM-HMM files already contain features"),
+        ("1 qid:1 1:1\n2 qid:1 1:2\n", ["--template", "pos"], "SVM-HMM files already contain"),
         ("1 qid:1 1:1\n2 qid:1 1:2\n", ["--label", 0], "SVM-HMM files have no columns"),
     ],
 )  # fmt: skip
