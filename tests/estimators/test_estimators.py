@@ -220,7 +220,7 @@ def test_threads_do_not_change_the_model(digits):
         (dict(max_time=-1), "max_time"),
         (dict(rescaling="both"), "rescaling is"),
         (dict(solver="simplex"), "solver 'simplex'"),
-        (dict(solver=3), "solver is a name"),
+        (dict(solver=3), "solver must be a name"),
         (dict(class_weight={"cat": 2}), "class_weight has the label 'cat'"),
         (dict(sample_weight=[1.0]), r"sample_weight has shape \(1,\)"),
         (dict(sample_weight=[1.0, -1.0]), r"sample_weight\[1\] is -1.0"),

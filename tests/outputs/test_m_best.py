@@ -265,7 +265,12 @@ def test_objects_that_differ():
 
 @pytest.mark.parametrize(
     ("m", "diversity", "message"),
-    [(0, 0.0, "m is"), (True, 0.0, "m is"), (2.0, 0.0, "m is"), (2, -1.0, "diversity is")],
+    [
+        (0, 0.0, "m must be"),
+        (True, 0.0, "m must be"),
+        (2.0, 0.0, "m must be"),
+        (2, -1.0, "diversity must be"),
+    ],
 )
 def test_bad_requests(m, diversity, message):
     X, _, _, _ = small_problem(0)

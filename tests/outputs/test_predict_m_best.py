@@ -261,10 +261,10 @@ def test_classes_are_written_as_pairs(folder):
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
-        (["--m-best", 0], 1, "m is a number"),
+        (["--m-best", 0], 1, "m must be a number"),
         (["--m-best", 2, "--scores"], 2, "writes scores"),
         (["--diversity", 1], 2, "needs --m-best"),
-        (["--m-best", 2, "--diversity", -1], 1, "diversity is"),
+        (["--m-best", 2, "--diversity", -1], 1, "diversity must be"),
         (["--m-best", 2, "--diversity", 1], 1, "is not offered for multiclass"),
     ],
 )
