@@ -116,7 +116,7 @@ def test_mistakes_are_named(tmp_path):
         clf.report(tmp_path / "x.txt")
     with pytest.raises(MaxMarginError, match="both X and Y"):
         clf.report(tmp_path / "x.html", X)
-    with pytest.raises(MaxMarginError, match="the label 7 was not trained"):
+    with pytest.raises(MaxMarginError, match="the label 7 is not in the training data"):
         clf.report(tmp_path / "x.html", X, np.full(60, 7))
     with pytest.raises(MaxMarginError, match="cannot be written"):
         write_report(tmp_path / "no" / "x.html", make_run())
