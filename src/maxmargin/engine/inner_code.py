@@ -68,7 +68,10 @@ def _set_environments(codegen: Any, name: str, environment: Any) -> None:
 
 
 def install() -> None:
-    """Make numba compile in this way from now on."""
+    """Make numba compile in this way from now on; a numba with other internals stays as it is."""
+    private = ("_optimize_final_module", "_finalize_final_module", "_finalize_dynamic_globals")
+    if not all(hasattr(JITCodeLibrary, name) for name in private):
+        return
     event.register("numba:compile", _watch)
     JITCodeLibrary.finalize = _finalize_part
     JITCPUCodegen.set_env = _set_environments
