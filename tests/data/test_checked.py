@@ -164,7 +164,7 @@ def test_packing_refuses_labels_out_of_range(bad):
         Chain(3).pack([good()], [y])
     with pytest.raises(DataError, match="class numbers must be in -1 to 1"):
         Binary().pack(good(), np.where(y == bad, 3, 1))
-    with pytest.raises(DataError, match="one label for each token"):
+    with pytest.raises(DataError, match="one label per token"):
         Chain(3).pack([good()], [y[:-1]])
     with pytest.raises(DataError, match="got an array of float64"):
         check_codes([0.5], 1, 0, 2)
