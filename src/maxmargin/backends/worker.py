@@ -224,7 +224,8 @@ class Worker:
         """The shard's part of w(alpha), and of the loss term of D."""
         w = np.zeros(self.shard.pack.dim)
         sets.repair_alpha(self.state.duals)
-        self.shard.sum_duals(self.C, self.task.mode, self.state.duals, w)
+        task = self.task
+        self.shard.sum_duals(self.C, task.mode, self.state.duals, w, task.frank_wolfe)
         return Vector.of(w), sets.dual_loss(self.task, self.state)
 
     def average_minus_w(self) -> Vector:

@@ -88,6 +88,8 @@ class PassOptions(NamedTuple):
         variables (SMO). The two differ in type, so that each is compiled only if it is used.
     keep_zeros : keep outputs whose dual variable is zero.
     decoded : ``labels`` already hold the oracle's outputs, at this w or at a slightly older one.
+    sum_planes : only add C sum_ir weight_i alpha_ir plane_ir to w: with tau = inf this is w(alpha)
+        from its definition, without another function to compile.
     """
 
     call_oracle: bool
@@ -96,3 +98,4 @@ class PassOptions(NamedTuple):
     frank_wolfe: bool | None = None
     keep_zeros: bool = False
     decoded: bool = False
+    sum_planes: bool = False

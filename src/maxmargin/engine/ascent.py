@@ -60,6 +60,10 @@ def ascend_examples(
                 nnz = delta(data, i, truth, y, idx, val)
                 value = sparse_dot(idx, val, nnz, w)
             set_plane(block, r, nnz, loss_r, mode == SLACK, value)
+            if options.sum_planes:
+                sparse_axpy(
+                    C * pack.weight[i] * duals.alpha[i, r] * block.scale[r], idx, val, nnz, w
+                )
         if ask:  # lines 11 to 14
             m = add_output(duals, block, visits, i, m, base, found, options.min_gain)
         if note_gap(duals.alpha[i], block.F, visits, i, m, pack.weight[i], ask) > options.tau:
@@ -75,23 +79,6 @@ def ascend_examples(
             if not options.keep_zeros:
                 drop_zeros(duals, i, base, length)  # line 23
         tick(visits.clock)
-
-
-@njit(inline="always")
-def sum_duals(delta, pack, C, mode, order, duals, w, scratch):
-    """w += C sum_ir weight_i alpha_ir plane_ir: w(alpha) from its definition."""
-    pack, w, order, duals = borrow((pack, w, order, duals))
-    idx, val = borrow(scratch)
-    slots = duals.loss.shape[1]
-    for t in range(len(order)):
-        i = order[t]
-        lo, hi = pack.offsets[i], pack.offsets[i + 1]
-        for r in range(1, duals.count[i]):
-            start = slots * lo + r * (hi - lo)
-            y = frozen(duals.labels[start : start + hi - lo])
-            nnz = delta(pack.data, i, pack.truth[lo:hi], y, idx, val)
-            scale = duals.loss[i, r] if mode == SLACK else 1.0
-            sparse_axpy(C * pack.weight[i] * duals.alpha[i, r] * scale, idx, val, nnz, w)
 
 
 @register_jitable

@@ -28,7 +28,6 @@ class Loops(NamedTuple):
     recall: Callable[..., None]
     remember: Callable[..., None]
     ascend: Callable[..., None]
-    sum: Callable[..., None]
     compiled: bool
 
 
@@ -53,7 +52,6 @@ def interpret(functions: Functions) -> Loops:
         partial(loops.recall_planes.py_func, score, margin_of),
         partial(loops.remember_planes.py_func, loss),
         partial(ascent.ascend_examples.py_func, decode, loss, delta, margin_of),
-        partial(ascent.sum_duals.py_func, delta),
         compiled=False,
     )
 
@@ -66,7 +64,7 @@ def compile_loops(functions: Functions, name: str) -> Loops:
 
     # These passes do not call the oracle: variants of a problem that differ in it share them.
     rest = replace(functions, decode=functions.loss)
-    collect, recall, remember, sum, margin_of = _without_oracle(rest, name)
+    collect, recall, remember, margin_of = _without_oracle(rest, name)
     decode_one, loss, delta = map(part, (functions.decode, functions.loss, functions.delta))
 
     def decode(pack, w, mode, order, labels, work):
@@ -79,7 +77,7 @@ def compile_loops(functions: Functions, name: str) -> Loops:
         )  # fmt: skip
 
     decode, ascend = (keep(f, f"{name}: {f.__name__}") for f in (decode, ascend))
-    return Loops(decode, collect, recall, remember, ascend, sum, compiled=True)
+    return Loops(decode, collect, recall, remember, ascend, compiled=True)
 
 
 @lru_cache(maxsize=64)
@@ -87,7 +85,6 @@ def _without_oracle(functions: Functions, name: str) -> tuple[Any, ...]:
     """The passes that do not call the oracle, and the function that computes margins."""
     from numba import njit
 
-    from .ascent import sum_duals
     from .inner_code import NO_ENTRY
     from .keep import keep
     from .passes import collect_planes, recall_planes, remember_planes
@@ -106,10 +103,7 @@ def _without_oracle(functions: Functions, name: str) -> tuple[Any, ...]:
     def remember(pack, order, labels, value, recalled, cache, now):
         return remember_planes(loss, pack, order, labels, value, recalled, cache, now)
 
-    def sum(pack, C, mode, order, duals, w, scratch):
-        return sum_duals(delta, pack, C, mode, order, duals, w, scratch)
-
-    bound = (collect, recall, remember, sum)
+    bound = (collect, recall, remember)
     return (*(keep(f, f"{name}: {f.__name__}") for f in bound), margin_of)
 
 

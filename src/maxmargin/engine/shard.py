@@ -279,9 +279,19 @@ class Shard(ShardArrays):
             ]
         return self._spare
 
-    def sum_duals(self, C: float, mode: int, duals: Duals, w: np.ndarray) -> None:
-        """w += C sum_ir weight_i alpha_ir plane_ir."""
-        self.loops.sum(self.pack, C, mode, self.everyone, duals, w, self.scratch)
+    def sum_duals(
+        self, C: float, mode: int, duals: Duals, w: np.ndarray, frank_wolfe: bool | None = None
+    ) -> None:
+        """w += C sum_ir weight_i alpha_ir plane_ir, by the pass that is compiled anyway.
+
+        ``frank_wolfe`` is that of the other passes of the run (see ``PassOptions``).
+        """
+        options = PassOptions(False, np.inf, np.inf, frank_wolfe, keep_zeros=True, sum_planes=True)
+        block, visits = self.new_block(duals.loss.shape[1]), self.new_visits(0)
+        self.loops_for(mode).ascend(
+            self.pack, w, C, mode, self.everyone, duals, options, self.pack.truth.copy(), visits,
+            block, np.empty(self.work_size(mode)),
+        )  # fmt: skip
 
     def warm_up(self, mode: int, names: tuple[str, ...]) -> float:
         """Compile (or load) these passes; returns the seconds it took."""

@@ -54,7 +54,6 @@ def _nothing_to_do(name: str, arrays: ShardArrays, mode: int) -> tuple[Any, ...]
             block,
             work,
         ),
-        "sum": (pack, 1.0, mode, no_examples, duals, w, scratch),
     }[name.split()[0]]
 
 

@@ -87,10 +87,10 @@ def _label_table(outcome: Outcome) -> str:
     hits, found, there = counts.diagonal(), counts.sum(axis=0), counts[:k].sum(axis=1)
     precision, recall = hits / np.maximum(found, 1), hits / np.maximum(there, 1)
     f1 = 2 * hits / np.maximum(found + there, 1)
-    order = [j for j in np.argsort(-there, kind="stable") if there[j] + found[j]]
+    order = [j for j in np.argsort(-there, kind="stable").tolist() if there[j] + found[j]]
     rows = [
-        [escape(str(outcome.labels[j])), f"{there[j]:,}", _bar(precision[j]), _bar(recall[j]),
-         _bar(f1[j])]
+        [escape(str(outcome.labels[j])), f"{there[j]:,}", _bar(float(precision[j])),
+         _bar(float(recall[j])), _bar(float(f1[j]))]
         for j in order
     ]  # fmt: skip
     out = table(["label", outcome.what, "precision", "recall", "F1"], rows, [False] + 4 * [True])

@@ -54,14 +54,16 @@ class BCFW(DualSolver):
 
     def loops(self, task: Task) -> tuple[str, ...]:
         """The compiled passes it calls."""
-        return ("ascend frank-wolfe", "sum")
+        return ("ascend frank-wolfe",)
 
     def init(self, task: Task) -> WorkingSets:
         """alpha is 1 at the truth, w = 0."""
+        task.frank_wolfe = True
         return sets.begin(task, power=1.0 if self.average else None)
 
     def restart(self, task: Task, state: WorkingSets, C: float) -> WorkingSets:
         """From a run with another C."""
+        task.frank_wolfe = True
         rescale_duals(task, state, C)
         return state
 

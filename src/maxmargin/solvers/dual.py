@@ -25,7 +25,7 @@ class DualSolver(Solver):
 
     def loops(self, task: Task) -> tuple[str, ...]:
         """The compiled passes it calls: dual ascent, and w from the dual variables."""
-        return ("ascend", "sum")
+        return ("ascend",)
 
     def ascend(self, task: Task, state: Any) -> Passes[None]:
         """One iteration, as a generator that pauses where w may be exchanged with other shards."""

@@ -104,7 +104,7 @@ class WorkingSets(State):
     def check_restored_run(self, task: Task, run: Any) -> None:
         """w agrees with the dual variables, all of which are in this process."""
         w = np.zeros_like(self.w)
-        task.shard.sum_duals(task.C, task.mode, self.duals, w)
+        task.shard.sum_duals(task.C, task.mode, self.duals, w, task.frank_wolfe)
         require(close(w, self.w), "w does not agree with the dual variables")
 
 
@@ -253,7 +253,7 @@ def dual_loss(task: Task, state: WorkingSets) -> float:
 def recompute_w(task: Task, state: WorkingSets) -> None:
     """Compute w(alpha) from its definition, to remove the rounding errors of many small steps."""
     state.w[:] = 0.0
-    task.shard.sum_duals(task.C, task.mode, state.duals, state.w)
+    task.shard.sum_duals(task.C, task.mode, state.duals, state.w, task.frank_wolfe)
 
 
 def exact_dual(task: Task, state: WorkingSets) -> float:
