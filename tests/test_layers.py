@@ -1,7 +1,9 @@
 """Who imports whom, beyond what import-linter's layers say: imports inside functions count too."""
 
 import re
+import runpy
 from functools import cache
+from pathlib import Path
 
 import grimp
 import pytest
@@ -71,3 +73,9 @@ def test_problems_do_not_know_what_is_built_on_them(name):
             assert target not in {f"{home}.{high}" for high in HIGH}, f"{module} -> {target}"
             waiting += [target] if inside(target, home) and target != home else []
     assert name == "own" or reached
+
+
+def test_the_picture_shows_the_layers_of_the_contract():
+    path = Path(__file__).parents[1] / "tools" / "architecture_picture.py"
+    drawn = runpy.run_path(str(path))
+    assert drawn["PICTURE"].read_text(encoding="utf-8") == drawn["picture"]()

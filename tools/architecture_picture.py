@@ -79,7 +79,7 @@ def picture() -> str:
     height = 30 + len(rows) * (HEIGHT + 14) + 20
     arrow = (
         f'<path class="arrow" d="M20 40V{height - 40}m-5-9 5 9 5-9"/>'
-        f'<text class="say" x="{EDGE}" y="18">A room imports only rooms of its own layer and of '
+        f'<text class="say" x="{EDGE}" y="18">A room imports only rooms of the same layer and of '
         "layers below it.</text>"
     )
     return (
