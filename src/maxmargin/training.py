@@ -163,9 +163,8 @@ def train_shard(
     from .solvers import Task, get_solver, solve
     from .solvers.warm import WarmStart
 
-    if rescaling not in MODES:
-        raise DataError(f"rescaling is 'margin' or 'slack', got {rescaling!r}")
-    task = Task(shard, check_positive("C", C), MODES[rescaling], stop.tol, random(random_state))
+    mode = MODES[check_rescaling(rescaling)]
+    task = Task(shard, check_positive("C", C), mode, stop.tol, random(random_state))
     chosen = get_solver(solver, shard)
     compile_time = shard.warm_up(task.mode, chosen.loops(task))
     compile_time += chosen.warm_up(task)
@@ -204,6 +203,13 @@ def check_alone(*others: Any) -> None:
     """Raise a DataError if labels or weights are given in addition to files that hold them."""
     if any(other is not None for other in others):
         raise DataError("mm.Files contain labels and weights: do not pass y or sample_weight")
+
+
+def check_rescaling(rescaling: str) -> str:
+    """The name; a DataError if it is not one."""
+    if rescaling not in MODES:
+        raise DataError(f"rescaling is 'margin' or 'slack', got {rescaling!r}")
+    return rescaling
 
 
 def check_stop(tol: float, max_iter: int, max_time: float | None) -> Stop:
