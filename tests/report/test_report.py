@@ -11,9 +11,10 @@ from browser import Browser, find_browser
 from maxmargin.errors import MaxMarginError
 from maxmargin.outputs.explain import Explanation, Weight, Weights
 from maxmargin.report.charts import Chart, Series, find_ticks, number
+from maxmargin.report.convergence import thin
 from maxmargin.report.page import Page, light_colors
 from maxmargin.report.results import Outcome
-from maxmargin.report.training import Run, thin, training_page, write_report
+from maxmargin.report.training import Run, training_page, write_report
 from maxmargin.result import Record, Result, Status
 
 pytest.importorskip("bokeh")

@@ -90,15 +90,3 @@ def check_output(path: Path, source: str | None = None) -> None:
         tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:
         raise MaxMarginError(f"{path}: cannot write to {folder}: {error.strerror}") from error
-
-
-def checkpoint_option(path: Path | None, every: str, resume: bool) -> Any:
-    """The Checkpoint for the given options; a MaxMarginError if they do not fit together."""
-    from ..saving.checkpoint import Checkpoint
-
-    if path is None:
-        if resume:
-            raise MaxMarginError("--resume continues from a checkpoint: give --checkpoint FILE")
-        return None
-    check_output(path)
-    return Checkpoint(path, every, resume)

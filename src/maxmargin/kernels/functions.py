@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import DataError
+from ..objective import check_count
 
 #: Smaller exponents of the rbf kernel are replaced by this one in float32.
 LOWEST = -40.0
@@ -89,8 +90,7 @@ def check_kernel(kernel: Any, gamma: Any, degree: Any, coef0: Any) -> None:
     named = isinstance(gamma, str) and gamma in ("scale", "auto")
     if not named and (isinstance(gamma, str) or not 0 < float(gamma) < np.inf):
         raise DataError(f"gamma is 'scale', 'auto' or a number > 0, got {gamma!r}")
-    if isinstance(degree, bool) or int(degree) != degree or degree < 1:
-        raise DataError(f"degree is an integer >= 1, got {degree!r}")
+    check_count("degree", degree)
     if not np.isfinite(coef0):
         raise DataError(f"coef0 is a finite number, got {coef0!r}")
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data.sequences import Sequences
+from ..data.sequences import Sequences, tokens_of
 from ..engine.fingerprint import fingerprint
 from ..engine.shard import Shard
 from ..engine.vectors import Vector
@@ -92,10 +92,9 @@ class ScoreShard(Shard):
 
     def rows_of(self, examples: np.ndarray) -> np.ndarray:
         """The rows of some examples."""
-        lo, hi = self.row_offsets[examples], self.row_offsets[examples + 1]
         if self.one_each:
-            return lo
-        return np.concatenate([np.arange(a, b) for a, b in zip(lo, hi, strict=True)] or [lo])
+            return self.row_offsets[examples]
+        return tokens_of(self.row_offsets, examples)
 
     def lift(self, w: np.ndarray) -> np.ndarray:
         """Turn coefficients into scores: ``<lift(w), g>`` is the inner product of w and g."""

@@ -28,6 +28,12 @@ class Counts:
     def __len__(self) -> int:
         return len(self.names)
 
+    @classmethod
+    def of(cls, names: list[Any], confusion: np.ndarray) -> Self:
+        """The counts of a confusion matrix, whose rows may include one of unknown labels."""
+        known = confusion[: len(names)]
+        return cls(names, known.diagonal(), confusion.sum(axis=0), known.sum(axis=1))
+
     @property
     def precision(self) -> np.ndarray:
         """Fraction of the predictions that are correct, per name; 0 if there are none."""
@@ -69,6 +75,17 @@ class Counts:
             )
         ]
         return "\n".join(lines)
+
+
+def frequent_errors(confusion: np.ndarray, n: int | None = None) -> list[tuple[int, int, int]]:
+    """The n most frequent errors of a confusion matrix as ``(true, predicted, count)``."""
+    counts = confusion.copy()
+    np.fill_diagonal(counts, 0)
+    t, p = np.nonzero(counts)
+    order = np.argsort(-counts[t, p], kind="stable")[:n]
+    return list(
+        zip(t[order].tolist(), p[order].tolist(), counts[t, p][order].tolist(), strict=True)
+    )
 
 
 def plain(label: Any) -> Any:

@@ -12,6 +12,7 @@ from ..engine.linalg import read_only
 from ..engine.shard import Shard
 from ..errors import DataError, MaxMarginError
 from ..problem import MODES, CompiledProblem, Pack
+from ..training import check_rescaling
 
 
 class Weight(NamedTuple):
@@ -229,9 +230,7 @@ def largest_slacks(
     n_jobs : int
         Threads for the oracle.
     """
-    if rescaling not in MODES:
-        raise DataError(f"rescaling is 'margin' or 'slack', got {rescaling!r}")
-    mode = MODES[rescaling]
+    mode = MODES[check_rescaling(rescaling)]
     # With weights of 1, ``collect`` on a single example returns the loss of that example.
     pack = pack._replace(weight=read_only(np.ones(pack.n), np.float64))
     shard = Shard(problem, pack, n_jobs)
