@@ -20,7 +20,10 @@ _SPEED = {
 }
 _KERNEL = dict.fromkeys(("-d", "-g", "-s", "-r", "-u"), "it only applies to non-linear kernels")
 
-_LEARN = ("-v", "-y", "-c", "-p", "-o", "-l", "-w", "-e", "-k", "-f", "-b", "-t", "-a", *_SPEED, *_KERNEL)
+_LEARN = (
+    "-v", "-y", "-c", "-p", "-o", "-l", "-w", "-e", "-k", "-f", "-b", "-t", "-a",
+    *_SPEED, *_KERNEL,
+)  # fmt: skip
 _CLASSIFY = ("-v", "-y")
 _HMM_LEARN, _HMM_CLASSIFY = ("--t", "--e", "--b"), ("--b",)
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..options import Rescaling, TrainOptions
+from ..options import TrainOptions
 
 PARSERS = "Options for parsers"
 
@@ -21,6 +21,7 @@ class Loss(StrEnum):
 
     bracket = "bracket"
     zero_one = "zero-one"
+    f1 = "f1"
 
 
 class Features(StrEnum):
@@ -47,7 +48,8 @@ class CFGOptions(TrainOptions):
         Loss,
         typer.Option(
             rich_help_panel=PARSERS,
-            help="Count wrong constituents (bracket), or trees with any error (zero-one).",
+            help="Count wrong constituents (bracket), or trees with any error (zero-one); or use "
+            "1 - F1 of the constituents (f1).",
         ),
     ] = Loss.bracket
     features: Annotated[
@@ -89,13 +91,3 @@ class CFGOptions(TrainOptions):
             "loss": self.loss.value, "features": self.features.value, "input": self.input.value,
             "horizontal": self.horizontal,
         }  # fmt: skip
-
-    def check(self) -> None:
-        """Check the options, before the data are read."""
-        from ...errors import MaxMarginError
-
-        super().check()
-        if self.rescaling is Rescaling.slack and self.loss is Loss.bracket:
-            raise MaxMarginError(
-                "--rescaling slack has no oracle for the bracket loss: use --loss zero-one"
-            )
