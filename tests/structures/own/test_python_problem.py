@@ -441,10 +441,10 @@ def test_a_constraint_on_w_is_an_example(least):
     """As docs/svm_struct.md says of init_constraints."""
     X = list(np.random.RandomState(0).randn(20, 2))
     Y = [1 if x[0] - x[1] > 0 else -1 for x in X]
-    free = mm.train(Bounded(), X, Y, C=1.0, tol=1e-6)
+    free = train(Bounded(), X, Y, C=1.0, tol=1e-6)
     assert free.w[1] < 0
     weight = np.array([1.0] * 20 + [1e3])
-    bound = mm.train(
+    bound = train(
         Bounded(), [*X, np.array([0.0, 1.0])], [*Y, ("bound", least)], C=1.0, tol=1e-6,
         sample_weight=weight,
     )  # fmt: skip
