@@ -89,6 +89,7 @@ class WorkingSets(State):
     looks: int = 0
     next_look: int = 3
     gap: float = np.inf
+    dual: float = -np.inf
     finished: bool = False
     settled: bool = True
     complete: bool = True
@@ -225,17 +226,17 @@ def average_minus_w(state: WorkingSets) -> np.ndarray:
     return state.average
 
 
-def shuffled(task: Task, examples: np.ndarray) -> np.ndarray:
-    """The examples in random order, in runs of neighbours.
+def shuffled(task: Task, examples: np.ndarray, run: int = RUN) -> np.ndarray:
+    """The examples in random order, in runs of ``run`` neighbours.
 
     Neighbours are close in memory: visits in fully random order are three times slower if the data
     are larger than the processor's caches. Position and direction of the runs are random too.
     """
-    examples = np.roll(examples, task.random.randint(RUN))
+    examples = np.roll(examples, task.random.randint(run))
     if task.random.randint(2):
         examples = examples[::-1]
-    n_runs = -(-len(examples) // RUN)
-    order = task.random.permutation(n_runs)[:, None] * RUN + np.arange(RUN)
+    n_runs = -(-len(examples) // run)
+    order = task.random.permutation(n_runs)[:, None] * run + np.arange(run)
     return examples[order[order < len(examples)]]
 
 

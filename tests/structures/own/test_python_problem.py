@@ -416,3 +416,36 @@ def test_lengths_must_agree():
     X, Y = class_examples()
     with pytest.raises(DataError, match="X has 8 examples and Y has 7"):
         train(Classes(), X, Y[:-1])
+
+
+class Bounded(Problem):
+    """Two classes; an x that is a vector g with the truth ("bound", l) demands <w, g> >= l."""
+
+    def features(self, x, y):
+        return np.zeros(len(x)) if y == "below" else x if isinstance(y, tuple) else 0.5 * y * x
+
+    def loss(self, y_true, y):
+        return float(y != y_true) * (y_true[1] if isinstance(y_true, tuple) else 1.0)
+
+    def decode(self, x, w, y_true=None, rescaling="margin"):
+        outputs = (y_true, "below") if isinstance(y_true, tuple) else (-1, 1)
+
+        def value(y):
+            return w @ self.features(x, y) + (0 if y_true is None else self.loss(y_true, y))
+
+        return max(outputs, key=value)
+
+
+@pytest.mark.parametrize("least", [0.0, 0.7])
+def test_a_constraint_on_w_is_an_example(least):
+    """As docs/svm_struct.md says of init_constraints."""
+    X = list(np.random.RandomState(0).randn(20, 2))
+    Y = [1 if x[0] - x[1] > 0 else -1 for x in X]
+    free = train(Bounded(), X, Y, C=1.0, tol=1e-6)
+    assert free.w[1] < 0
+    weight = np.array([1.0] * 20 + [1e3])
+    bound = train(
+        Bounded(), [*X, np.array([0.0, 1.0])], [*Y, ("bound", least)], C=1.0, tol=1e-6,
+        sample_weight=weight,
+    )  # fmt: skip
+    assert bound.converged and bound.w[1] == pytest.approx(least, abs=1e-3)

@@ -39,12 +39,13 @@ class CFGSVC(_SVC):
         Stop when P/(C n) is certified to be within ``tol`` of its minimum, in units of loss: with
         the bracket loss, wrong constituents per sentence.
     rescaling : {"margin", "slack"}
-        How the loss enters the hinge loss: added to the margin, or as a factor of the slack. The
-        bracket loss supports only "margin".
-    loss : {"bracket", "zero-one"}
+        How the loss enters the hinge loss: added to the margin, or as a factor of the slack. With
+        "slack" the oracles of the bracket loss and of F1 take many times as long.
+    loss : {"bracket", "zero-one", "f1"}
         "bracket": the number of constituents (label, start, end) that only one of the two trees
         has, plus the number of wrong tags. A constituent that occurs twice over the same words, as
-        in a unary chain, counts once. "zero-one": 1 for a tree with any error.
+        in a unary chain, counts once. "zero-one": 1 for a tree with any error. "f1": 1 - F1, where
+        F1 is the harmonic mean of precision and recall of these constituents; tags do not count.
     features : {"rules", "rich"}
         "rules": counts of rules, including the rules of words. "rich": in addition prefixes,
         suffixes, shape and neighbours of each word with its tag, and the width of each constituent

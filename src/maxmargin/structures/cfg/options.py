@@ -19,8 +19,8 @@ class CFGOptions(TrainOptions):
     """Options for parsers."""
 
     C: float = option(0.1, C_HELP, "--C", "-C")
-    loss: Literal["bracket", "zero-one"] = parser_option(
-        "bracket", "Count wrong constituents (bracket), or trees with any error (zero-one)."
+    loss: Literal["bracket", "zero-one", "f1"] = parser_option(
+        "bracket", "Wrong constituents (bracket), trees with any error (zero-one), or 1 - F1 (f1)."
     )
     features: Literal["rules", "rich"] = parser_option(
         "rich", "Weights of rules alone, or also of words at the ends of constituents and more."
