@@ -19,6 +19,7 @@ from .input import INPUTS, Sentence, read_examples, read_sentences
 from .lexicon import Lexicon, find_rows
 
 LOSSES = {"bracket": BRACKET, "zero-one": ZERO_ONE}
+FEATURES = ("rules", "rich")
 
 #: Upper limits of the classes of widths; wider spans are another class.
 WIDTHS = (1, 2, 3, 4, 5, 7, 10, 15, 25)
@@ -62,7 +63,7 @@ class CFG(CompiledProblem):
         """The problem with the grammar and features of training data; X may be None."""
         if input not in INPUTS:
             raise DataError(f"input must be 'words', 'tags' or 'tagged', got {input!r}")
-        if features not in ("rules", "rich"):
+        if features not in FEATURES:
             raise DataError(f"features must be 'rules' or 'rich', got {features!r}")
         if vertical not in (1, 2) or not (horizontal is None or horizontal >= 0):
             raise DataError(
