@@ -137,7 +137,7 @@ def decode_chain(
         estimator._set_weights(w)
     estimator.class_weight_ = None
     if estimator.class_weight is not None:
-        estimator.class_weight_ = check_weights(arrays[CLASS_WEIGHT], K, CLASS_WEIGHT)
+        estimator.class_weight_ = check_weights(finite(arrays, CLASS_WEIGHT), K, CLASS_WEIGHT)
     estimator._problem()  # refuses parameters that do not fit the labels
     return w
 
