@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..data.printable import clipped
 from ..errors import DataError
 from .convergence import DUAL, PRIMAL, check_format, require_matplotlib, save
 
@@ -106,8 +107,7 @@ def _select(labels: Sequence[Any], confusion: np.ndarray) -> _Shown:
 
 
 def _short(label: Any) -> str:
-    text = str(label)
-    return text if len(text) <= 16 else text[:15] + "…"
+    return clipped(label, 16)
 
 
 def _title(confusion: np.ndarray, left_out: int) -> str:

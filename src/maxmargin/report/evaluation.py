@@ -10,6 +10,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from ..data.printable import printable
 from ..metrics.classes import Evaluation
 from .confusion import plot_confusion
 from .console import Console
@@ -63,7 +64,7 @@ def _class_table(evaluation: Evaluation) -> Table:
     measures = (evaluation.precision, evaluation.recall, evaluation.f1)
     for k, label in enumerate(evaluation.classes):
         values = (f"{measure[k]:.4f}" for measure in measures)
-        table.add_row(Text(str(label)), *values, f"{evaluation.support[k]:,}")
+        table.add_row(Text(printable(label)), *values, f"{evaluation.support[k]:,}")
     table.add_section()
     means = (f"{measure.mean():.4f}" for measure in measures)
     table.add_row("mean", *means, f"{evaluation.support.sum():,}")
@@ -77,9 +78,9 @@ def _confusion_table(evaluation: Evaluation) -> Table:
     )  # fmt: skip
     table.add_column("")
     for label in evaluation.classes:
-        table.add_column(Text(str(label)), justify="right")
+        table.add_column(Text(printable(label)), justify="right")
     for k, label in enumerate(evaluation.classes):
-        table.add_row(Text(str(label)), *_confusion_cells(evaluation.confusion[k], k))
+        table.add_row(Text(printable(label)), *_confusion_cells(evaluation.confusion[k], k))
     if evaluation.unseen:
         table.add_row("not seen", *_confusion_cells(evaluation.confusion[-1], None))
     return table

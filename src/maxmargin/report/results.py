@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 
 from .confusion import MOST
-from .page import escape, table
+from .page import escape, name_html, table
 
 #: Colours show this power of an error's fraction, so that errors of one percent are visible.
 _POWER = 0.38
+
+#: Longer names of rows and columns of a confusion matrix are clipped, in characters.
+_SHORT = 16
 
 #: Number of errors to list, the most frequent ones.
 _ERRORS = 8
@@ -89,7 +92,7 @@ def _label_table(outcome: Outcome) -> str:
     f1 = 2 * hits / np.maximum(found + there, 1)
     order = [j for j in np.argsort(-there, kind="stable").tolist() if there[j] + found[j]]
     rows = [
-        [escape(str(outcome.labels[j])), f"{there[j]:,}", _bar(float(precision[j])),
+        [name_html(outcome.labels[j]), f"{there[j]:,}", _bar(float(precision[j])),
          _bar(float(recall[j])), _bar(float(f1[j]))]
         for j in order
     ]  # fmt: skip
@@ -109,7 +112,7 @@ def _confusion(outcome: Outcome) -> str:
     unknown = [k] if counts.shape[0] > k and counts[k].any() else []
     names = [str(label) for label in outcome.labels] + ["(unknown)"]
     tall = ' class="tall"' if max(len(names[j]) for j in keep) > 3 else ""
-    top = "".join(f"<th{tall}>{escape(_short(names[j]))}</th>" for j in keep)
+    top = "".join(f"<th{tall}>{name_html(names[j], _SHORT)}</th>" for j in keep)
     body = "".join(_row(counts[t], t, keep, names[t]) for t in [*keep, *unknown])
     return (
         f'<div class="scroll"><table class="confusion">'
@@ -145,7 +148,7 @@ def _row(counts: np.ndarray, t: int, keep: np.ndarray, name: str) -> str:
             f'<td class="{kind}{deep}" style="--p:{depth:.0f}" '
             f'title="{n:,} of {support:,}, {100 * part:.1f} %">{_count(n)}</td>'
         )
-    return f"<tr><th>{escape(_short(name))}<small>{support:,}</small></th>{''.join(cells)}</tr>"
+    return f"<tr><th>{name_html(name, _SHORT)}<small>{support:,}</small></th>{''.join(cells)}</tr>"
 
 
 def _errors(outcome: Outcome) -> str:
@@ -155,14 +158,10 @@ def _errors(outcome: Outcome) -> str:
     order = np.argsort(-counts, axis=None, kind="stable")[:_ERRORS]
     names = [str(label) for label in outcome.labels] + ["(unknown)"]
     pairs = [(*divmod(int(cell), counts.shape[1]), int(counts.flat[cell])) for cell in order]
-    words = [f"{escape(names[t])} as {escape(names[p])} ({n:,})" for t, p, n in pairs if n]
+    words = [f"{name_html(names[t])} as {name_html(names[p])} ({n:,})" for t, p, n in pairs if n]
     if not words:
         return "<p>There are no errors.</p>"
     return f"<p>Most frequent errors (true label, predicted label): {', '.join(words)}.</p>"
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 16 else text[:15] + "…"
 
 
 def _count(n: int) -> str:
