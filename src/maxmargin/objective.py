@@ -53,7 +53,8 @@ def check_positive(name: str, value: float) -> float:
 
 def check_count(name: str, value: float) -> int:
     """The value as an int; a DataError that names the parameter unless it is an integer >= 1."""
-    if isinstance(value, bool) or int(value) != value or value < 1:
+    whole = _is_number(value) and 1 <= value < np.inf and int(value) == value
+    if isinstance(value, bool) or not whole:
         raise DataError(f"{name} is an integer >= 1, got {value!r}")
     return int(value)
 

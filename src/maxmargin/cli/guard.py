@@ -64,7 +64,9 @@ def say(kind: str, message: str, style: str) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    line = Text.assemble((f"{kind}: ", style), message)
+    from ..data.printable import printable
+
+    line = Text.assemble((f"{kind}: ", style), printable(message, keep="\n"))
     Console(stderr=True, highlight=False).print(line, soft_wrap=True)
 
 

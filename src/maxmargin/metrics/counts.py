@@ -7,6 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from ..data.printable import printable
+
 
 @dataclass(frozen=True)
 class Counts:
@@ -66,12 +68,13 @@ class Counts:
         ]
 
     def __str__(self) -> str:
-        width = max([5, *(len(str(name)) for name in self.names)])
+        names = [printable(name) for name in self.names]
+        width = max([5, *map(len, names)])
         lines = [f"{'label':<{width}}  precision   recall       F1  support"]
         lines += [
-            f"{name!s:<{width}}  {100 * p:8.2f}%  {100 * r:6.2f}%  {100 * f:7.2f}  {n:7d}"
+            f"{name:<{width}}  {100 * p:8.2f}%  {100 * r:6.2f}%  {100 * f:7.2f}  {n:7d}"
             for name, p, r, f, n in zip(
-                self.names, self.precision, self.recall, self.f1, self.support, strict=True
+                names, self.precision, self.recall, self.f1, self.support, strict=True
             )
         ]
         return "\n".join(lines)

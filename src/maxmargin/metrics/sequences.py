@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..data.printable import printable
 from ..errors import DataError
 from .chunks import NO_TYPE, are_chunk_labels, find_chunks, split_labels
 from .counts import Counts, frequent_errors, plain
@@ -148,7 +149,10 @@ class SequenceEvaluation:
             f"processed {self.n_tokens} tokens with {phrases} phrases; "
             f"found: {found} phrases; correct: {correct}.",
             f"accuracy: {100 * self.accuracy:6.2f}%; {_scores(overall.rows()[0])}",
-            *(f"{row['name']:>17}: {_scores(row)}  {row['found']}" for row in self.entities.rows()),
+            *(
+                f"{printable(row['name']):>17}: {_scores(row)}  {row['found']}"
+                for row in self.entities.rows()
+            ),
         ]
 
 

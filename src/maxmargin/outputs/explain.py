@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..data.printable import printable
 from ..engine.linalg import read_only
 from ..engine.shard import Shard
 from ..errors import DataError, MaxMarginError
@@ -178,12 +179,12 @@ def _table(weights: Weights, width: int) -> str:
     height = max(len(left), len(right))
     left, right = (column + [""] * (height - len(column)) for column in (left, right))
     lines = [f"  {a:<{width}}  {b}".rstrip() for a, b in zip(left, right, strict=True)]
-    return "\n".join([weights.title, *lines])
+    return "\n".join([printable(weights.title), *lines])
 
 
 def _cell(entry: Weight) -> str:
     name = entry.name if len(entry.name) <= 40 else entry.name[:37] + "..."
-    return f"{entry.weight:+8.4f}  {name}"
+    return f"{entry.weight:+8.4f}  {printable(name)}"
 
 
 @dataclass(frozen=True)

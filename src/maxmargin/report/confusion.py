@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..data.printable import clipped
 from ..errors import DataError
 from ..metrics.counts import frequent_errors
 from .convergence import DUAL, PRIMAL, new_figure, save
@@ -115,8 +116,7 @@ def select(labels: Sequence[Any], confusion: np.ndarray) -> Shown:
 
 
 def _short(label: Any) -> str:
-    text = str(label)
-    return text if len(text) <= 16 else text[:15] + "…"
+    return clipped(label, 16)
 
 
 def _title(confusion: np.ndarray, left_out: int) -> str:

@@ -9,6 +9,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from ..data.printable import printable
 from ..metrics.classes import Evaluation
 from .confusion import plot_confusion
 from .console import Console
@@ -61,7 +62,7 @@ class ShownEvaluation(Evaluation):
         measures = (found.precision, found.recall, found.f1)
         for k, label in enumerate(self.classes):
             values = (f"{measure[k]:.4f}" for measure in measures)
-            table.add_row(Text(str(label)), *values, f"{found.support[k]:,}")
+            table.add_row(Text(printable(label)), *values, f"{found.support[k]:,}")
         table.add_section()
         means = (f"{measure.mean():.4f}" for measure in measures)
         table.add_row("mean", *means, f"{found.support.sum():,}")
@@ -74,9 +75,9 @@ class ShownEvaluation(Evaluation):
         )  # fmt: skip
         table.add_column("")
         for label in self.classes:
-            table.add_column(Text(str(label)), justify="right")
+            table.add_column(Text(printable(label)), justify="right")
         for k, label in enumerate(self.classes):
-            table.add_row(Text(str(label)), *_confusion_cells(self.confusion[k], k))
+            table.add_row(Text(printable(label)), *_confusion_cells(self.confusion[k], k))
         if self.unseen:
             table.add_row("not seen", *_confusion_cells(self.confusion[-1], None))
         return table

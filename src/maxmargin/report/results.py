@@ -10,7 +10,10 @@ import numpy as np
 
 from ..metrics.counts import Counts, frequent_errors
 from .confusion import Shown, select, short_count
-from .page import escape, table
+from .page import escape, name_html, table
+
+#: Longer names of rows and columns of a confusion matrix are clipped, in characters.
+_SHORT = 16
 
 #: Number of errors to list, the most frequent ones.
 _ERRORS = 8
@@ -84,7 +87,7 @@ def _label_table(outcome: Outcome) -> str:
     found = Counts.of(list(outcome.labels), np.asarray(outcome.confusion))
     order = np.argsort(-found.support, kind="stable").tolist()
     rows = [
-        [escape(str(found.names[j])), f"{found.support[j]:,}", _bar(float(found.precision[j])),
+        [name_html(found.names[j]), f"{found.support[j]:,}", _bar(float(found.precision[j])),
          _bar(float(found.recall[j])), _bar(float(found.f1[j]))]
         for j in order if found.support[j] + found.found[j]
     ]  # fmt: skip
@@ -99,7 +102,7 @@ def _bar(part: float) -> str:
 def _confusion(shown: Shown) -> str:
     """A cell for each true and predicted label, coloured by its fraction of the true label."""
     tall = ' class="tall"' if max(map(len, shown.columns)) > 3 else ""
-    top = "".join(f"<th{tall}>{escape(name)}</th>" for name in shown.columns)
+    top = "".join(f"<th{tall}>{name_html(name, _SHORT)}</th>" for name in shown.columns)
     body = "".join(_row(shown, t) for t in range(len(shown.rows)))
     return (
         f'<div class="scroll"><table class="confusion">'
@@ -130,13 +133,14 @@ def _row(shown: Shown, t: int) -> str:
             f'<td class="{kind}{deep}" style="--p:{depth:.0f}" '
             f'title="{n:,} of {support:,}, {100 * n / support:.1f} %">{short_count(n)}</td>'
         )
-    return f"<tr><th>{escape(shown.rows[t])}<small>{support:,}</small></th>{''.join(cells)}</tr>"
+    name = name_html(shown.rows[t], _SHORT)
+    return f"<tr><th>{name}<small>{support:,}</small></th>{''.join(cells)}</tr>"
 
 
 def _errors(outcome: Outcome) -> str:
     names = [str(label) for label in outcome.labels] + ["(unknown)"]
     found = frequent_errors(np.asarray(outcome.confusion), _ERRORS)
-    words = [f"{escape(names[t])} as {escape(names[p])} ({n:,})" for t, p, n in found]
+    words = [f"{name_html(names[t])} as {name_html(names[p])} ({n:,})" for t, p, n in found]
     if not words:
         return "<p>There are no errors.</p>"
     return f"<p>Most frequent errors (true label, predicted label): {', '.join(words)}.</p>"

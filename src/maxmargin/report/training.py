@@ -12,7 +12,7 @@ from ..progress import duration
 from ..result import Result
 from .certificate import bound, certificate, optimum, relative_gap, verdict
 from .convergence import convergence_charts
-from .page import Page, check_page, escape, table
+from .page import Page, check_page, escape, name_html, table
 from .results import Outcome, outcome_html
 
 #: Name and description of each kind of work that solvers measure.
@@ -163,7 +163,7 @@ def _time(result: Result) -> str:
 def _settings(settings: dict[str, Any]) -> str:
     def brief(value: Any) -> str:
         text = value if isinstance(value, str) else repr(value)
-        return escape(text if len(text) <= 200 else text[:199] + "…")
+        return name_html(text, 200)
 
     rows = [[escape(str(k)), f"<code>{brief(v)}</code>"] for k, v in settings.items()]
     return table(["", ""], rows, [False, False])

@@ -23,6 +23,7 @@ LOSSES = {"bracket": BRACKET, "zero-one": ZERO_ONE, "f1": F1}
 
 #: The functions of each loss, for all modes.
 FUNCTIONS_OF = {"bracket": COUNTED_FUNCTIONS, "zero-one": FUNCTIONS, "f1": COUNTED_FUNCTIONS}
+FEATURES = ("rules", "rich")
 
 #: Upper limits of the classes of widths; wider spans are another class.
 WIDTHS = (1, 2, 3, 4, 5, 7, 10, 15, 25)
@@ -66,7 +67,7 @@ class CFG(CompiledProblem):
         """The problem with the grammar and features of training data; X may be None."""
         if input not in INPUTS:
             raise DataError(f"input must be 'words', 'tags' or 'tagged', got {input!r}")
-        if features not in ("rules", "rich"):
+        if features not in FEATURES:
             raise DataError(f"features must be 'rules' or 'rich', got {features!r}")
         if vertical not in (1, 2) or not (horizontal is None or horizontal >= 0):
             raise DataError(
