@@ -5,20 +5,17 @@ import itertools
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_digits
 
 import maxmargin as mm
-from maxmargin.engine.bind import interpret
 from maxmargin.engine.shard import Shard
 from maxmargin.result import Stop
 from maxmargin.solvers import working_sets
-from maxmargin.structures.binary.problem import Binary
 from maxmargin.structures.multiclass.problem import Multiclass
 from maxmargin.training import train, train_shard
-from reference import assert_same_optimum, enumerate_optimum, multiclass_planes, primal
+from reference import enumerate_optimum, multiclass_planes, primal
 from tests.solvers.test_one_slack import PythonMulticlass, small_problem
 
 
@@ -64,25 +61,6 @@ def test_invariants_after_every_iteration(seed, slack, C):
         shard, C, mm.SDM(), Stop(tol=1e-3), "slack" if slack else "margin", callbacks=[check]
     )
     assert result.converged
-
-
-@pytest.mark.parametrize("mode", ["margin", "slack"])
-@pytest.mark.parametrize("layout", [np.asarray, sp.csr_matrix], ids=["dense", "csr"])
-@pytest.mark.parametrize("problem", [Multiclass(3, bias=1.0), Binary(bias=0.5)], ids=type)
-def test_interpreted_and_compiled_runs_agree(problem, layout, mode):
-    X, y, _, weight = small_problem(3)
-    y = y if isinstance(problem, Multiclass) else np.where(y > 0, 1, -1)
-    pack = problem.pack(layout(X), y, weight)
-    fast = train_shard(Shard(problem, pack), 0.5, mm.SDM(), Stop(tol=1e-6), mode)
-    slow = train_shard(
-        Shard(problem, pack, loops=interpret(problem.functions)),
-        0.5,
-        mm.SDM(),
-        Stop(tol=1e-6),
-        mode,
-    )
-    assert fast.converged and slow.converged
-    assert_same_optimum(fast, slow)
 
 
 def test_working_sets_grow_when_they_are_full(monkeypatch):

@@ -32,8 +32,7 @@ ReportOption = Annotated[
     ),
 ]
 TestOption = Annotated[
-    str | None,
-    typer.Option(metavar="DATA", help="Test examples, evaluated in the report."),
+    str | None, typer.Option(metavar="DATA", help="Test examples, evaluated in the report.")
 ]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print only warnings and errors.")]
 

@@ -12,13 +12,7 @@ import numpy as np
 
 from ...data.checked import check_codes
 from ...data.costs import check_cost
-from ...data.sequences import (
-    LabelSequences,
-    Sequences,
-    check_finite,
-    offsets_of,
-    stack_sequences,
-)
+from ...data.sequences import LabelSequences, Sequences, check_finite, offsets_of, stack_sequences
 from ...data.transitions import check_gold
 from ...engine.linalg import add_rows, pack_rows, read_only
 from ...errors import DataError
