@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-cluster test-machines test-pythons test-lowest lint types bench docs clean
+.PHONY: demo test test-cluster test-machines test-pythons test-lowest soak lint types bench docs clean
 
 demo: .venv/base
 	$(BIN)/maxmargin demo
@@ -26,6 +26,10 @@ test-pythons: .venv/test
 # The lowest versions that pyproject.toml allows.
 test-lowest: .venv/test
 	$(BIN)/python tools/test_pythons.py --lowest
+
+# The long test: kills, altered files, full disks, certificates against a QP. MINUTES=60 SEED=7
+soak: .venv/soak
+	$(BIN)/python -m tools.soak --minutes $(or $(MINUTES),10) $(if $(SEED),--seed $(SEED))
 
 lint: .venv/test
 	$(BIN)/ruff format --check .
@@ -54,6 +58,10 @@ docs: .venv/docs
 
 .venv/test: .venv/base
 	$(BIN)/python -m pip install -q -e '.[test,bench]'
+	touch $@
+
+.venv/soak: .venv/test
+	$(BIN)/python -m pip install -q -e '.[soak]'
 	touch $@
 
 clean:
