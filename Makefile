@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-cluster test-machines test-pythons test-lowest check-wheels lint types bench docs clean
+.PHONY: demo test test-cluster test-machines test-pythons test-lowest soak check-wheels lint types bench docs clean
 
 demo: .venv/base
 	$(BIN)/maxmargin demo
@@ -30,6 +30,9 @@ test-lowest: .venv/test
 # Whether there are wheels of all dependencies, for each Python and system; installs nothing.
 check-wheels:
 	$(PYTHON) tools/check_wheels.py plot ray
+# The long test: kills, altered files, full disks, certificates against a QP. MINUTES=60 SEED=7
+soak: .venv/soak
+	$(BIN)/python -m tools.soak --minutes $(or $(MINUTES),10) $(if $(SEED),--seed $(SEED))
 
 lint: .venv/test
 	$(BIN)/ruff format --check .
@@ -58,6 +61,10 @@ docs: .venv/docs
 
 .venv/test: .venv/base
 	$(BIN)/python -m pip install -q -e '.[test,bench]'
+	touch $@
+
+.venv/soak: .venv/test
+	$(BIN)/python -m pip install -q -e '.[soak]'
 	touch $@
 
 clean:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import os
+import zipfile
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -209,9 +212,34 @@ def test_nothing_is_left_of_a_shard_that_could_not_be_packed(tmp_path):
         yield Part(np.ones((2, 2)), np.zeros(2, int), None, None)
         raise OSError("disk full")
 
-    with pytest.raises(OSError, match="disk full"):
+    with pytest.raises(mm.MaxMarginError, match=r"shard: the cache .*disk full"):
         write_packed(tmp_path / "cache" / "shard", broken(), 2)
     assert os.listdir(tmp_path / "cache") == []
+    (tmp_path / "file").write_text("not a folder")
+    with pytest.raises(mm.MaxMarginError, match=r"file: the cache .* cannot be written"):
+        mm.MulticlassSVC().fit(mm.Files(three(tmp_path), cache=tmp_path / "file"))
+
+
+@pytest.mark.parametrize("damage", [b"", b"\xff", b"[]", b"{}", b'{"checksum": 1}', b"[" * 10**5])
+def test_a_damaged_survey_is_made_again(tmp_path, damage):
+    files, _ = svmlight_parts(tmp_path, *rows())
+    first = mm.MulticlassSVC(C=0.5).fit(files)
+    (place, *_) = Path(files.cache).glob("survey-*.json")
+    whole = place.read_bytes()
+    for content in (damage, whole.replace(b'"n_features": 7', b'"n_features": 3')):
+        place.write_bytes(content)
+        np.testing.assert_array_equal(mm.MulticlassSVC(C=0.5).fit(files).coef_, first.coef_)
+        assert place.read_bytes() == whole
+
+
+def test_headers_of_arrays_that_cannot_be_read_are_refused(tmp_path):
+    """NumPy raises tokenize.TokenError for a bracket that is not closed."""
+    npy = io.BytesIO()
+    np.save(npy, np.eye(3))
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
+        archive.writestr("X.npy", npy.getvalue().replace(b"(3, 3), }", b"(3, 3(, ("))
+    with pytest.raises(mm.DataError, match=r"a\.npz: is not an npz file"):
+        mm.MulticlassSVC().fit(mm.Files(tmp_path / "a.npz", cache=tmp_path))
 
 
 @given(st.lists(st.integers(0, 100), min_size=1, max_size=20), st.integers(1, 6))

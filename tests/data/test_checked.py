@@ -58,6 +58,11 @@ CHANGES = {
     "short indptr": (cut("indptr"), "indptr is an array of .* 12 rows need 13"),
     "short indices": (cut("indices"), "entries"),
     "short data": (cut("data"), "entries"),
+    "a number for indices": (
+        lambda X: setattr(X, "indices", np.array(0)),
+        r"indices of shape \(\)",
+    ),
+    "columns of data": (lambda X: setattr(X, "data", X.data[:, None]), r"data of shape \(\d+, 1\)"),
     "real indices": (lambda X: setattr(X, "indices", X.indices * 1.0), "not of integers"),
 }
 

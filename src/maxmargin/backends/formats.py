@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import zipfile
 from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,7 +18,7 @@ from ..features import Extractor
 from ..io.conll import read_conll
 from ..io.hmm import read_hmm
 from ..io.svmlight import read_examples
-from .packed import Part
+from .packed import DAMAGED, Part, make_folder
 from .sources import open_path, read_bytes_hash
 
 FORMATS = ("svmlight", "hmm", "conll", "npz")
@@ -71,17 +70,33 @@ def digest_of(value: Any) -> str:
 def survey_file(path: str, layout: Layout, cache: str | None) -> Survey:
     """The first pass over a file, or its result from the cache if the content is the same."""
     digest = read_bytes_hash(path)
-    place = None if cache is None else Path(cache) / f"survey-{digest_of([digest, *layout])}.json"
-    if place is not None and place.exists():
-        known = json.loads(place.read_text())
-        return Survey(**known | {"labels": [(a, b) for a, b in known["labels"]]})
-    found = _survey(path, layout, digest)
-    if place is not None:
-        from ..saving.atomic import write_lines_atomic
-
-        place.parent.mkdir(parents=True, exist_ok=True)
-        write_lines_atomic(place, [json.dumps(found._asdict())])
+    if cache is None:
+        return _survey(path, layout, digest)
+    place = Path(cache) / f"survey-{digest_of([digest, *layout])}.json"
+    found = _stored_survey(place)
+    if found is None:
+        found = _survey(path, layout, digest)
+        _store_survey(place, found)
     return found
+
+
+def _stored_survey(place: Path) -> Survey | None:
+    """The survey in the cache; None if it is not there, or not as it was written."""
+    try:
+        known = json.loads(place.read_text(encoding="ascii"))
+        if known.pop("checksum") != digest_of(known):
+            return None
+        return Survey(**known | {"labels": [(a, b) for a, b in known["labels"]]})
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return None
+
+
+def _store_survey(place: Path, found: Survey) -> None:
+    from ..saving.atomic import write_lines_atomic
+
+    make_folder(place.parent)
+    content = found._asdict()
+    write_lines_atomic(place, [json.dumps(content | {"checksum": digest_of(content)})])
 
 
 def _survey(path: str, layout: Layout, digest: str) -> Survey:
@@ -157,7 +172,7 @@ def _read_npz(
     try:
         with np.load(stream, allow_pickle=False) as file:
             arrays = dict(file)
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+    except DAMAGED as error:
         raise DataError(f"is not an npz file of plain arrays: {error}", path=path) from error
     try:
         matrix, y, offsets, weight = _check_npz(arrays)

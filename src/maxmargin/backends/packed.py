@@ -9,17 +9,28 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import struct
 import tempfile
-from collections.abc import Iterable
-from contextlib import ExitStack
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..data.checked import as_csr, check_codes, check_finite_rows, check_offsets, check_weights
 from ..data.sequences import Sequences
-from ..errors import DataError
+from ..errors import DataError, MaxMarginError
+
+
+#: What NumPy, zipfile and json raise for damaged files; TokenError for headers of ``.npy`` files.
+DAMAGED = (
+    ValueError, LookupError, TypeError, AttributeError, OSError, EOFError, OverflowError,
+    MemoryError, RuntimeError, TokenError, struct.error, zipfile.BadZipFile, zlib.error,
+)  # fmt: skip
 
 
 class Part(NamedTuple):
@@ -62,18 +73,37 @@ class Growing:
 
 def write_packed(place: Path, parts: Iterable[Part], n_features: int) -> None:
     """Write a packed shard; only one of the ``parts`` is in memory at a time."""
-    place.parent.mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(prefix=f".{place.name}-", dir=place.parent))
-    try:
-        with ExitStack() as stack:
-            _write(folder, parts, n_features, stack)
+    make_folder(place.parent)
+    with _writing(place):
+        folder = Path(tempfile.mkdtemp(prefix=f".{place.name}-", dir=place.parent))
         try:
-            os.rename(folder, place)
-        except OSError:  # another process has written the same shard
-            if not (place / "meta.json").exists():
-                raise
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+            with ExitStack() as stack:
+                _write(folder, parts, n_features, stack)
+            try:
+                os.rename(folder, place)
+            except OSError:  # another process has written the same shard
+                if not (place / "meta.json").exists():
+                    raise
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def make_folder(place: Path) -> None:
+    """Make the folder of a cache, if it does not exist."""
+    with _writing(place):
+        place.mkdir(parents=True, exist_ok=True)
+
+
+@contextmanager
+def _writing(place: Path) -> Iterator[None]:
+    """A full disk, or a folder that cannot be written, as an error that names the place."""
+    try:
+        yield
+    except OSError as error:
+        raise MaxMarginError(
+            f"{place}: the cache of the files cannot be written: {error.strerror or error}; give "
+            "another directory as cache="
+        ) from error
 
 
 def _write(folder: Path, parts: Iterable[Part], n_features: int, stack: ExitStack) -> None:
@@ -127,7 +157,7 @@ def read_packed(place: Path, n_features: int, n_classes: int) -> Part:
     """Map a packed shard into memory, with the same checks as for the original files."""
     try:
         return _read(place, n_features, n_classes)
-    except (ValueError, KeyError, TypeError, OSError, EOFError) as error:  # includes DataError
+    except DAMAGED as error:  # includes DataError
         raise DataError(
             f"is not a packed shard, or is damaged: {error}; delete this directory to have it "
             "packed again from its files",

@@ -54,8 +54,9 @@ def as_csr(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: Any
     shape = np.asarray(shape)
     if shape.shape != (2,) or shape.dtype.kind not in "iu" or (shape < 0).any():
         raise DataError(f"shape is {shape.tolist()!r}: it must be the numbers of rows and columns")
-    if data.ndim != 1:
-        raise DataError(f"data has shape {data.shape}: it must have one dimension")
+    for name, array in (("data", data), ("indices", indices)):
+        if array.ndim != 1:
+            raise DataError(f"{name} has shape {array.shape}: it must have one dimension")
     rows, d = shape.tolist()
     _check_indptr(indptr, rows, min(len(indices), len(data)), "the matrix")
     _check_range(indices, d, "indices", f"of shape {(rows, d)}", indptr)
@@ -76,6 +77,11 @@ def check_compressed(X: Any, what: str = "X") -> None:
         block = X.blocksize
     major, minor = (1, 0) if X.format == "csc" else (0, 1)
     lines, width = size[major] // block[major], size[minor] // block[minor]
+    if X.indices.ndim != 1 or X.data.ndim != (3 if X.format == "bsr" else 1):
+        raise DataError(
+            f"{what} has indices of shape {X.indices.shape} and data of shape {X.data.shape}, "
+            f"which are not those of a {X.format} matrix: {REPAIR}"
+        )
     _check_indptr(X.indptr, lines, min(len(X.indices), len(X.data)), what)
     if len(X.indices) != len(X.data):
         raise DataError(

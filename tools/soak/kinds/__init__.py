@@ -1,0 +1,1 @@
+"""One file is one kind of trial; its ``KIND`` is found by itself."""
