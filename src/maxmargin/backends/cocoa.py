@@ -132,6 +132,13 @@ class CoCoA(Solver):
             self._recover(task, state, before)
         return self._dual(task, state)
 
+    def hinge_at(
+        self, task: Task, state: CoCoAState, w: np.ndarray, order: np.ndarray | None = None
+    ) -> float:
+        """sum_i weight_i H_i(w) over all examples, which are in the workers."""
+        crew = crew_of(task)
+        return sum(crew.call("hinge", crew.share(Vector.of(w)), False))
+
     def planes(self, state: CoCoAState) -> int:
         """Number of non-zero dual variables, without those of the true outputs."""
         return state.n_planes

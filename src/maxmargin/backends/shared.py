@@ -130,6 +130,6 @@ class SharedBatches:
         cuts = self.crew.call("batch_cut", step, w=w)
         return total((g for g, _ in cuts), self.crew.pack.dim), sum(loss for _, loss in cuts)
 
-    def hinge(self, w: np.ndarray) -> float:
-        """sum_i weight_i H_i(w)."""
+    def hinge(self, w: np.ndarray, order: None = None) -> float:
+        """sum_i weight_i H_i(w) over all examples."""
         return sum(self.crew.call("batch_hinge", self.crew.share(Vector.of(w))))

@@ -158,6 +158,13 @@ class Shard(ShardArrays):
         loss, value = self._collect(w, mode, labels, self.everyone if order is None else order, g)
         return g, loss, value
 
+    def hinge(self, w: np.ndarray, mode: int, order: np.ndarray | None = None) -> float:
+        """sum_i weight_i H_i(w) over the examples of ``order``, by default all."""
+        order, labels = self.everyone if order is None else order, self.new_labels()
+        self.oracle(w, mode, labels, order)
+        value = self.collect(w, mode, labels, order)[2]
+        return float(self.pack.weight[order] @ value[order])
+
     def cut(
         self, w: np.ndarray, mode: int, labels: np.ndarray, scale: float
     ) -> tuple[Vector, float, np.ndarray]:

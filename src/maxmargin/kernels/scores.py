@@ -98,14 +98,19 @@ class ScoreShard(Shard):
 
     def lift(self, w: np.ndarray) -> np.ndarray:
         """Turn coefficients into scores: ``<lift(w), g>`` is the inner product of w and g."""
-        out = np.zeros_like(w)
-        out[self.emissions :] = w[self.emissions :]
-        support = self.support(w)
-        coef = self.table(w)[support]
-        if self.columns is not None:
-            self.table(out)[:] = self.columns.product(support, coef, self.n_jobs)
-        else:
-            self.table(out)[:] = self.rows.product(self.rows.take(support), coef, self.n_jobs)
+        if self.columns is None:
+            return self._lift(w, self.rows)
+        out, support = w.copy(), self.support(w)
+        self.table(out)[:] = self.columns.product(support, self.table(w)[support], self.n_jobs)
+        return out
+
+    def lift_exactly(self, w: np.ndarray) -> np.ndarray:
+        """Like ``lift``, with kernel values in double precision, for a certificate."""
+        return self._lift(w, self.rows.in_type(np.float64))
+
+    def _lift(self, w: np.ndarray, rows: KernelRows) -> np.ndarray:
+        out, support = w.copy(), self.support(w)
+        self.table(out)[:] = rows.product(rows.take(support), self.table(w)[support], self.n_jobs)
         return out
 
     def rows_in(self, plane: Vector) -> np.ndarray:

@@ -19,6 +19,7 @@ from ..objective import primal
 from .base import Solver, State
 from .bundle import Bundle, LineSearch
 from .checking import ROUNDING, close, require
+from .contradiction import check_finite
 from .cuts import CutMaker
 from .diverse import COMBINE, DiverseCuts, Options
 from .task import Task, is_tiny
@@ -217,6 +218,7 @@ class OneSlack(Solver):
         if cut.complete:
             state.violation = max(violation, 0.0)
             told = primal(state.query, cut.hinge * task.n, task.C)
+            check_finite(state.query, told, model.dual)
             if told < state.best_primal:
                 np.copyto(state.best, state.query)
                 state.best_primal = told

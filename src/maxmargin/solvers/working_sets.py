@@ -202,11 +202,16 @@ def certify(
         return w, primal(w, hinge, task.C), dual_value(task, state)
 
 
-def hinge_at(task: Task, state: WorkingSets, w: np.ndarray, add: bool) -> float:
-    """sum_i weight_i H_i(w), by a pass that calls the oracle of every example."""
-    options = PassOptions(True, min_gain=0.0 if add else np.inf, tau=np.inf, keep_zeros=True)
+def hinge_at(
+    task: Task, state: WorkingSets, w: np.ndarray, add: bool, order: np.ndarray | None = None
+) -> float:
+    """sum_i weight_i H_i(w), by a pass that calls the oracles of ``order``, by default all."""
+    order = task.shard.everyone if order is None else order
+    options = PassOptions(
+        True, 0.0 if add else np.inf, tau=np.inf, frank_wolfe=task.frank_wolfe, keep_zeros=True
+    )
     clock, block, task.block = state.visits.clock.copy(), task.block, None
-    complete(sweep(task, state, task.shard.everyone, options, w))
+    complete(sweep(task, state, order, options, w))
     task.block = block
     state.visits.clock[:] = clock  # a certificate has no weight in the average
     return float(state.seen.hinge)
