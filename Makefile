@@ -30,6 +30,7 @@ test-lowest: .venv/test
 # Whether there are wheels of all dependencies, for each Python and system; installs nothing.
 check-wheels:
 	$(PYTHON) tools/check_wheels.py plot ray
+
 # The long test: kills, altered files, full disks, certificates against a QP. MINUTES=60 SEED=7
 soak: .venv/soak
 	$(BIN)/python -m tools.soak --minutes $(or $(MINUTES),10) $(if $(SEED),--seed $(SEED))
