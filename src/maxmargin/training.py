@@ -41,7 +41,7 @@ def train(
     callbacks: Iterable[Callback] = (),
     checkpoint: Any = None,
     every: str | float = "5min",
-    resume: bool = False,
+    resume: bool = True,
     start: WarmStart | None = None,
     relabel: np.ndarray | None = None,
     keep: bool = False,
@@ -80,11 +80,13 @@ def train(
         ``callback(record, state)`` is called after each iteration; a true return value stops
         training.
     checkpoint : path or Checkpoint, optional
-        A file to which training is saved regularly, so that it can be resumed.
+        A file to which training is saved regularly and at its end, and from which it continues if
+        the file exists. See ``mm.Checkpoint``.
     every : str or float
         Time between two saves: "30s", "5min", "1h", or a number of seconds.
     resume : bool
-        Continue from the checkpoint if it exists. The result is the same as without interruption.
+        Whether to continue from an existing checkpoint; the result is the same as without
+        interruption. With False it is overwritten.
     start : WarmStart, optional
         The ``state`` of an earlier result. Its dual variables or cuts are the starting point, for
         another C or tol, or for additional examples after the earlier ones. It cannot be used
