@@ -12,7 +12,7 @@ import numpy as np
 
 from ..engine.shard import n_threads
 from ..errors import DataError
-from ..objective import check_positive
+from ..objective import check_factor
 from ..problem import MODES, CompiledProblem
 from ..result import Audit, Result
 from ..saving.checkpoint import Checkpoint
@@ -90,7 +90,7 @@ def train_kernel(
     rows = KernelRows(kernel, matrix_of(X))
     check_precomputed(rows)
     training = Training(
-        problem, X, Y, sample_weight, rows, check_positive("C", C), rescaling, options,
+        problem, X, Y, sample_weight, rows, check_factor("C", C), rescaling, options,
         n_threads(n_jobs), checkpoint,
     )  # fmt: skip
     method, basis, chosen = choose_method(len(rows), n_basis, solver)
