@@ -14,7 +14,7 @@ from .data.source import OpenSource, Source, n_examples
 from .engine.python import as_compiled_problem
 from .engine.shard import Shard
 from .errors import DataError
-from .objective import check_count, check_positive
+from .objective import check_factor, check_integer, check_positive
 from .problem import MODES
 from .result import Callback, Result, Stop
 from .saving.checkpoint import Checkpoint, Saver, as_checkpoint
@@ -166,7 +166,7 @@ def train_shard(
     from .solvers.warm import WarmStart
 
     mode = MODES[check_rescaling(rescaling)]
-    task = Task(shard, check_positive("C", C), mode, stop.tol, random(random_state))
+    task = Task(shard, check_factor("C", C), mode, stop.tol, random(random_state))
     chosen = get_solver(solver, shard)
     compile_time = shard.warm_up(task.mode, chosen.loops(task))
     compile_time += chosen.warm_up(task)
@@ -195,7 +195,7 @@ def check_examples(X: Any, Y: Any, sample_weight: Any) -> np.ndarray | None:
         raise DataError(f"X has {n} examples and Y has {len(Y)}: the lengths must agree")
     if sample_weight is None:
         return None
-    weight = check_weights(np.asarray(sample_weight, np.float64), n, "sample_weight")
+    weight = check_weights(sample_weight, n, "sample_weight")
     if not weight.any():
         raise DataError("all sample weights are zero: nothing to learn from")
     return weight
@@ -216,10 +216,10 @@ def check_rescaling(rescaling: str) -> str:
 
 def check_stop(tol: float, max_iter: int, max_time: float | None) -> Stop:
     """The checked tolerance and limits."""
-    iterations = check_count("max_iter", max_iter)
+    max_iter = check_integer("max_iter", max_iter, 1, 2**63 - 1)
     if max_time is not None:
         max_time = check_positive("max_time", max_time)
-    return Stop(check_positive("tol", tol), iterations, max_time)
+    return Stop(check_positive("tol", tol), max_iter, max_time)
 
 
 def random(random_state: Any) -> np.random.RandomState:
@@ -228,4 +228,7 @@ def random(random_state: Any) -> np.random.RandomState:
         return random_state
     if isinstance(random_state, np.random.Generator):
         return np.random.RandomState(random_state.integers(2**32))
+    if random_state is not None:
+        more = ", None, a numpy RandomState or a Generator"
+        random_state = check_integer("random_state", random_state, 0, 2**32 - 1, more)
     return np.random.RandomState(random_state)

@@ -4,10 +4,13 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file
 from typer.testing import CliRunner
 
@@ -16,6 +19,9 @@ from maxmargin.cli.app import app
 from maxmargin.datasets import make_multiclass
 from maxmargin.errors import CheckpointError, DataError
 from maxmargin.saving.checkpoint import Checkpoint
+from maxmargin.saving.container import read_container
+from maxmargin.saving.state import join_arrays, split_arrays
+from maxmargin.solvers.subgradient import SubgradientState
 from solver_tables import all_solvers
 from tests.solvers.test_solvers import EXACT, SUBLINEAR, C, example
 
@@ -76,6 +82,51 @@ def test_death_at_every_iteration_changes_nothing(solver, name, rescaling, tmp_p
     resumed = fit_with_deaths(data, SOLVERS[solver], tmp_path / "run.ck", step, rescaling=rescaling)
     assert_same(resumed, whole)
     assert [p.name for p in tmp_path.iterdir()] == ["run.ck"]
+
+
+@dataclass
+class ManyArrays(SubgradientState):
+    """A state with more arrays than a file has entries, of several types and shapes."""
+
+    more: list = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Collector(mm.Subgradient):
+    """Subgradient descent whose steps depend on hundreds of small arrays."""
+
+    def init(self, task):
+        return ManyArrays(**vars(super().init(task)))
+
+    def step_once(self, task, state):
+        for k in range(260):
+            state.more.append(np.full((k % 3, 2), k % 7, [np.float64, np.int32, np.int64][k % 3]))
+        state.w *= 1.0 + 1e-3 * sum(k * a.sum() for k, a in enumerate(state.more)) / 1e7
+        return super().step_once(task, state)
+
+
+def test_a_state_of_many_arrays_comes_back(tmp_path):
+    data, path = example("chain"), tmp_path / "run.ck"
+    whole = fit(data, Collector(), max_iter=5)
+    resumed = fit_with_deaths(data, Collector(), path, 1, max_iter=5)
+    np.testing.assert_array_equal(resumed.w, whole.w)
+    names = set(read_container(path)[1])
+    assert {"joined.f8", "joined.i4"} <= names and len(names) < 600
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10**6), n=st.integers(0, 40), entries=st.integers(0, 10))
+def test_arrays_that_are_joined_are_split_again(seed, n, entries):
+    random = np.random.RandomState(seed)
+    arrays = [
+        random.randint(0, 100, random.randint(0, 4, random.randint(0, 3))).astype(kind)
+        for kind in random.choice(["f8", "i4", "u1", "?"], n)
+    ]
+    found = split_arrays(*join_arrays(arrays, entries))
+    assert len(found) == n
+    for a, b in zip(arrays, found, strict=True):
+        assert a.dtype == b.dtype
+        np.testing.assert_array_equal(a, b)
 
 
 @pytest.mark.parametrize("solver", [*all_solvers(), "one-slack, cached"])

@@ -64,11 +64,11 @@ class TrainOptions:
     def check(self) -> None:
         """Refuse what can be refused before the data are read."""
         from ..errors import MaxMarginError
-        from ..objective import check_positive
+        from ..objective import check_factor
         from ..solvers import get_solver
         from ..training import check_stop
 
-        check_positive("C", self.C)
+        check_factor("C", self.C)
         check_stop(self.tol, self.max_iter, self.max_time)
         get_solver(self.solver)  # only to check the name early
         for given, name in ((self.resume, "--resume"), (self.restart, "--restart")):
