@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-cluster test-machines test-pythons test-lowest soak lint types bench docs clean
+.PHONY: demo test test-cluster test-machines test-pythons test-lowest soak check-wheels lint types bench docs clean
 
 demo: .venv/base
 	$(BIN)/maxmargin demo
@@ -26,6 +26,10 @@ test-pythons: .venv/test
 # The lowest versions that pyproject.toml allows.
 test-lowest: .venv/test
 	$(BIN)/python tools/test_pythons.py --lowest
+
+# Whether there are wheels of all dependencies, for each Python and system; installs nothing.
+check-wheels:
+	$(PYTHON) tools/check_wheels.py plot ray
 
 # The long test: kills, altered files, full disks, certificates against a QP. MINUTES=60 SEED=7
 soak: .venv/soak

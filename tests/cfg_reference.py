@@ -113,6 +113,8 @@ class Treebank:
         if self.options.get("loss") == "zero-one":
             return float(over(true, tree.leaves()) != tree)
         wrong = set(true.spans()) ^ set(tree.spans())
+        if self.options.get("loss") == "f1":
+            return len(wrong) / max(len(set(true.spans())) + len(set(tree.spans())), 1)
         tags = sum(a != b for a, b in zip(true.tags(), tree.tags(), strict=True))
         return float(len(wrong) + tags)
 

@@ -35,13 +35,7 @@ def peak_growth(directory: Path | None, n: int, seed: int, max_time: float) -> d
 
 
 def peak_of_chain(
-    task: str,
-    directory: Path | None,
-    n: int,
-    C: float,
-    target: float,
-    solver: str,
-    max_time: float,
+    task: str, directory: Path | None, n: int, C: float, target: float, solver: str, max_time: float
 ) -> dict[str, Any]:
     """Train a chain in a fresh process; see ``measure_chain``."""
     if not _STATUS.exists():

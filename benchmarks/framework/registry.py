@@ -51,12 +51,7 @@ class Experiment:
 
 
 def experiment(
-    name: str,
-    *,
-    title: str,
-    claim: str,
-    data: tuple[str, ...] = (),
-    peers: tuple[str, ...] = (),
+    name: str, *, title: str, claim: str, data: tuple[str, ...] = (), peers: tuple[str, ...] = ()
 ) -> Callable[[Callable[[Session], Verdict]], Callable[[Session], Verdict]]:
     """Register the decorated function as an experiment."""
 

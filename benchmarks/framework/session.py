@@ -143,11 +143,7 @@ class Session:
         Console().print(table(groups, columns, title))
 
     def draw(
-        self,
-        paint: Callable[[Figure], None],
-        width: float = 9,
-        height: float = 4.6,
-        part: str = "",
+        self, paint: Callable[[Figure], None], width: float = 9, height: float = 4.6, part: str = ""
     ) -> None:
         """Write the picture that ``paint`` draws into an empty figure.
 

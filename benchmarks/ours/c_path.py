@@ -54,11 +54,11 @@ def measure(session: Session, solver: str) -> Group:
     values = QUICK if session.quick else VALUES
 
     def once(seed: int) -> dict[str, Any]:
-        from maxmargin.estimators.path import path
+        from maxmargin.estimators.path import regularization_path
         from maxmargin.structures.chain.problem import Chain
 
         data = session.tagged(TASK, n)
-        found = path(
+        found = regularization_path(
             Chain(len(data.labels)), data.X, data.Y, values, solver=solver, tol=TOL,
             max_time=120.0, random_state=seed, compare=True,
         )  # fmt: skip

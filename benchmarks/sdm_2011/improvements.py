@@ -10,6 +10,7 @@ from ..framework.figures import COLORS, GREY, clean, legend, log_scale
 from ..framework.registry import Verdict, experiment
 from ..framework.runs import curve, run_values, train_chain
 from ..framework.sequences import OCR
+from .sdm_tables import as_printed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -48,7 +49,7 @@ def solvers() -> dict[str, Any]:
     from maxmargin import BCFW, SDM, Subgradient
 
     return {
-        PRINTED: SDM.from_paper(),
+        PRINTED: as_printed(),
         "SDM, no average": SDM(average=False),
         "SDM, no type II": SDM(inner=0),
         DEFAULT: SDM(),

@@ -12,6 +12,7 @@ from ..framework.display import Column, count, seconds
 from ..framework.figures import GREY, clean, legend, log_scale, named_ticks, style, unfinished
 from ..framework.registry import Verdict, experiment
 from ..framework.runs import run_values, train_chain
+from .sdm_tables import as_printed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -49,10 +50,8 @@ def measure(session: Session, C: float, n: int) -> Group:
     """Train until the paper's own rule ends it: no violation above tau."""
 
     def once(seed: int) -> dict[str, Any]:
-        from maxmargin import SDM
-
         result = train_chain(
-            session.tagged(TASK, n), C=C, solver=SDM.from_paper(), tol=1e-7, max_time=MAX_TIME,
+            session.tagged(TASK, n), C=C, solver=as_printed(), tol=1e-7, max_time=MAX_TIME,
             random_state=seed,
         )  # fmt: skip
         # A run that its own rule ended counts as converged here.

@@ -43,26 +43,20 @@ def gap_target(tol: float, C: float, n: float) -> float:
     return tol * C * n
 
 
-def from_svm_struct(c: float, e: float, n: int, loss_scale: float = 1.0) -> tuple[float, float]:
-    """``(C, tol)`` for the options ``-c`` and ``-e`` of SVM-struct.
-
-    SVM-struct minimises 1/2 |w|^2 + c/n sum_i H_i, and its multi-class and parsing programs count
-    an error as 100 (``loss_scale=100``).
-    """
-    return c / (loss_scale * n), e / loss_scale
-
-
-def from_lambda(lam: float, n: int) -> float:
-    """C for the objective lam/2 |w|^2 + 1/n sum_i H_i of Frank-Wolfe and subgradient papers."""
-    return 1.0 / (lam * n)
-
-
 def check_positive(name: str, value: float) -> float:
     """The value as a float; a DataError that names the parameter unless it is finite and > 0."""
     number = float(value) if _is_number(value) else np.nan
     if not (np.isfinite(number) and number > 0):
         raise DataError(f"{name} must be a finite number > 0, got {value!r}")
     return number
+
+
+def check_count(name: str, value: float) -> int:
+    """The value as an int; a DataError that names the parameter unless it is an integer >= 1."""
+    whole = _is_number(value) and 1 <= value < np.inf and int(value) == value
+    if isinstance(value, bool) or not whole:
+        raise DataError(f"{name} is an integer >= 1, got {value!r}")
+    return int(value)
 
 
 def _is_number(value: object) -> bool:

@@ -57,9 +57,7 @@ class ProgressBar:
         # rich treats a file as a terminal if colours are forced; redrawing needs a real terminal.
         if sys.stderr.isatty() and not self.console.is_dumb_terminal:
             self.live = Live(
-                console=self.console,
-                get_renderable=self._render,
-                refresh_per_second=REDRAWS,
+                console=self.console, get_renderable=self._render, refresh_per_second=REDRAWS
             )
             self.live.start()
         return self

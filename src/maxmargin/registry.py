@@ -90,7 +90,7 @@ def structure_of(estimator: str) -> Structure:
     )
 
 
-def load(path: Any, problem: Any = None) -> Any:
+def load(path: Any, problem: Any = None, *, max_bytes: int | None = None) -> Any:
     """Read an estimator back from a file that its ``save`` wrote.
 
     Parameters
@@ -99,6 +99,11 @@ def load(path: Any, problem: Any = None) -> Any:
     problem : Problem or CompiledProblem, optional
         Needed for a StructuredSVC, because a file does not contain the problem: an object of the
         same class.
+    max_bytes : int, optional
+        Limit on the memory that the content of the file may take: a file that asks for more is
+        refused before it is allocated. By default the environment variable
+        ``MAXMARGIN_MAX_MODEL_BYTES``, or else 256 MiB, or 256 bytes for each byte of the file if
+        that is more.
 
     Returns
     -------
@@ -112,7 +117,7 @@ def load(path: Any, problem: Any = None) -> Any:
     """
     from .saving import models
 
-    return models.load(path, structure_of, problem)
+    return models.load(path, structure_of, problem, max_bytes)
 
 
 def summary(path: Any) -> dict[str, Any]:

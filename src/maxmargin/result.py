@@ -17,6 +17,10 @@ class Status(Enum):
     """Why training ended; the value is the message shown to users."""
 
     CONVERGED = "converged: the duality gap is within tol"
+    CONVERGED_AT_ZERO = (
+        "converged, but w = 0 is within tol as well: C is too small for this tol, or the features "
+        "do not help; raise C or lower tol"
+    )
     MAX_ITER = "stopped at max_iter before the duality gap was within tol: raise max_iter or tol"
     MAX_TIME = "stopped at max_time before the duality gap was within tol: raise max_time or tol"
     INTERRUPTED = "interrupted before the duality gap was within tol"
@@ -126,12 +130,12 @@ class Result:
     @property
     def converged(self) -> bool:
         """Whether the certified stopping rule was met."""
-        return self.status is Status.CONVERGED
+        return self.status in (Status.CONVERGED, Status.CONVERGED_AT_ZERO)
 
     @property
     def as_asked(self) -> bool:
         """Whether training ended by the stopping rule of its solver, not by a limit."""
-        return self.status in (Status.CONVERGED, Status.UNCERTIFIED)
+        return self.converged or self.status is Status.UNCERTIFIED
 
     def audit(self) -> Any:
         """P(w) and the value of a feasible dual point: ``.primal``, ``.dual`` and ``.gap``.

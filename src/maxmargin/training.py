@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .data.checked import check_weights
-from .data.source import OpenSource, Source
+from .data.source import OpenSource, Source, n_examples
 from .engine.python import as_compiled_problem
 from .engine.shard import Shard
 from .errors import DataError
-from .objective import check_positive
+from .objective import check_count, check_positive
 from .problem import MODES
 from .result import Callback, Result, Stop
 from .saving.checkpoint import Checkpoint, Saver, as_checkpoint
@@ -163,9 +163,8 @@ def train_shard(
     from .solvers import Task, get_solver, solve
     from .solvers.warm import WarmStart
 
-    if rescaling not in MODES:
-        raise DataError(f"rescaling is 'margin' or 'slack', got {rescaling!r}")
-    task = Task(shard, check_positive("C", C), MODES[rescaling], stop.tol, random(random_state))
+    mode = MODES[check_rescaling(rescaling)]
+    task = Task(shard, check_positive("C", C), mode, stop.tol, random(random_state))
     chosen = get_solver(solver, shard)
     compile_time = shard.warm_up(task.mode, chosen.loops(task))
     compile_time += chosen.warm_up(task)
@@ -187,7 +186,7 @@ def train_shard(
 
 def check_examples(X: Any, Y: Any, sample_weight: Any) -> np.ndarray | None:
     """The sample weights as an array; a DataError if lengths differ or weights are invalid."""
-    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    n = n_examples(X)
     if n == 0:
         raise DataError("X is empty: training needs at least one example")
     if len(Y) != n:
@@ -206,13 +205,19 @@ def check_alone(*others: Any) -> None:
         raise DataError("mm.Files contain labels and weights: do not pass y or sample_weight")
 
 
+def check_rescaling(rescaling: str) -> str:
+    """The name; a DataError if it is not one."""
+    if rescaling not in MODES:
+        raise DataError(f"rescaling is 'margin' or 'slack', got {rescaling!r}")
+    return rescaling
+
+
 def check_stop(tol: float, max_iter: int, max_time: float | None) -> Stop:
     """The checked tolerance and limits."""
-    if isinstance(max_iter, bool) or int(max_iter) != max_iter or max_iter < 1:
-        raise DataError(f"max_iter is an integer >= 1, got {max_iter!r}")
+    iterations = check_count("max_iter", max_iter)
     if max_time is not None:
         max_time = check_positive("max_time", max_time)
-    return Stop(check_positive("tol", tol), int(max_iter), max_time)
+    return Stop(check_positive("tol", tol), iterations, max_time)
 
 
 def random(random_state: Any) -> np.random.RandomState:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from numba import njit
 from scipy.optimize import linear_sum_assignment
 
+from enumerated import Enumerated, Sign
 from maxmargin.checks.check import check_problem
 from maxmargin.errors import DataError, ProblemError
 from maxmargin.problem import MARGIN, PREDICT, CompiledProblem, Functions, Pack, Problem
@@ -21,36 +22,6 @@ RNG = np.random.default_rng(0)
 VECTORS = RNG.standard_normal((12, 3))
 LABELS = RNG.integers(0, 4, 12).tolist()
 COST = np.array([[0.0, 1, 2, 4], [1, 0, 3, 1], [2, 1, 0, 1], [5, 1, 1, 0]])
-
-
-class Enumerated(Problem):
-    """An oracle by brute force over ``all_outputs``."""
-
-    def all_outputs(self, x):
-        raise NotImplementedError
-
-    def decode(self, x, w, y_true=None, rescaling="margin"):
-        def value(y):
-            score = w @ self.features(x, y)
-            if y_true is None:
-                return score
-            loss = self.loss(y_true, y)
-            if rescaling == "margin":
-                return loss + score
-            return loss * (1 + score - w @ self.features(x, y_true))
-
-        return max(self.all_outputs(x), key=value)
-
-
-class Sign(Enumerated):
-    def all_outputs(self, x):
-        return (-1, 1)
-
-    def features(self, x, y):
-        return 0.5 * y * x
-
-    def loss(self, y_true, y):
-        return float(y != y_true)
 
 
 class Classes(Enumerated):

@@ -170,9 +170,9 @@ def test_evaluation_counts():
     y = np.array([0, 0, 1, 2, 9])
     counts = Evaluation.of(y, np.array([0, 1, 1, 1, 0]), np.array([0, 1, 2]))
     assert (counts.accuracy, counts.unseen, counts.n) == (0.4, 1, 5)
-    np.testing.assert_allclose(counts.precision, [1 / 2, 1 / 3, 0])
-    np.testing.assert_allclose(counts.recall, [1 / 2, 1, 0])
-    np.testing.assert_allclose(counts.f1, [1 / 2, 1 / 2, 0])
+    np.testing.assert_allclose(counts.by_class.precision, [1 / 2, 1 / 3, 0])
+    np.testing.assert_allclose(counts.by_class.recall, [1 / 2, 1, 0])
+    np.testing.assert_allclose(counts.by_class.f1, [1 / 2, 1 / 2, 0])
 
 
 # Limits and interruption

@@ -164,6 +164,17 @@ def test_default_takes_all_columns():
         extractor.transform([[("a", "b")]])
 
 
+def test_the_reach_of_a_template_is_searched_once(monkeypatch):
+    """It looks at all patterns: once per column, many columns would take quadratic time."""
+    searched = []
+    reach = Template.reach.fget
+    counting = property(lambda template: searched.append(1) or reach(template))
+    monkeypatch.setattr(Template, "reach", counting)
+    rows = [[[f"{i} {j}" for j in range(30)] for i in range(3)]]
+    assert Extractor("default").fit_transform(rows).matrix.shape[0] == 3
+    assert len(searched) == 1
+
+
 @pytest.mark.parametrize(("name", "width", "n"), [("chunking", 2, 19), ("pos", 1, 21)])
 def test_built_in_templates(name, width, n):
     rows = [[("abc", "X", "Y")[:width]] * 5]

@@ -332,3 +332,30 @@ def test_the_sample_for_the_basis_has_one_example_at_least(monkeypatch):
     Y = [(x[:, 0] > 0).astype(int) for x in X]
     clf = mm.ChainSVC(kernel="rbf", n_basis="auto").fit(X, Y)
     assert clf.score(X, Y) > 0.9
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("tol", [1e-2, 1e-4])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_cuts_of_all_examples_certify_in_double_precision(dtype, tol):
+    """Tables in float32 have no digits left here; D of the iterations was far above P."""
+    for seed in range(2):
+        random = np.random.RandomState(seed)
+        X, C = 1e4 * random.randn(40, 4), 100.0
+        y = (X @ random.randn(4, 3) + 2e4 * random.randn(40, 3)).argmax(axis=1)
+        K = X @ X.T
+        solver = mm.SampledCuts("linear", r=40, dtype=dtype)
+        clf = mm.MulticlassSVC(
+            C=C, kernel="precomputed", fit_intercept=False, tol=tol, solver=solver, max_iter=300
+        )
+        result = clf.fit(K, y).result_
+        coef = np.zeros((40, 3), np.longdouble)
+        coef[result.model.support] = result.model.coef
+        scores = K.astype(np.longdouble) @ coef
+        values = scores - scores[np.arange(40), y][:, None] + (np.arange(3) != y[:, None])
+        P = (coef * scores).sum() / 2 + np.longdouble(C) * values.max(axis=1).sum()
+        assert result.dual <= P * (1 + 1e-12)
+        if np.isfinite(result.dual):
+            assert float(P) == pytest.approx(result.primal, rel=1e-4)
+        if result.converged:
+            assert P - result.dual <= 1.1 * tol * C * 40

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 
 import maxmargin as mm
+from enumerated import Sign
 from maxmargin.datasets import make_multiclass
 from maxmargin.engine.python import as_compiled_problem
 from maxmargin.outputs.explain import explain, largest, largest_slacks
@@ -144,21 +145,8 @@ def test_wrong_labels_are_suspected():
 
 
 def test_slacks_of_a_python_problem():
-    class Sign(mm.Problem):
-        def features(self, x, y):
-            return np.array([0.5 * y * x])
-
-        def loss(self, y_true, y):
-            return float(y != y_true)
-
-        def decode(self, x, w, y_true=None, rescaling="margin"):
-            def value(y):
-                return w @ self.features(x, y) + (0 if y_true is None else self.loss(y_true, y))
-
-            return max((-1, 1), key=value)
-
     problem = as_compiled_problem(Sign())
-    pack = problem.pack([1.0, -3.0, 0.25], [1, 1, 1])
+    pack = problem.pack(np.array([[1.0], [-3.0], [0.25]]), [1, 1, 1])
     first, second = largest_slacks(problem, pack, np.array([1.0]))
     assert (first.index, first.slack, first.loss, list(first.worst)) == (1, 4.0, 1.0, [-1])
     assert (second.index, second.slack) == (2, 0.75)

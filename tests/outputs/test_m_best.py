@@ -1,7 +1,5 @@
 """Several outputs of an example against enumeration: the best ones and diverse ones."""
 
-import itertools
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -174,15 +172,9 @@ class WithMBest(PythonChain):
 
     def decode_m_best(self, x, w, m, diversity=0.0, y_true=None, rescaling="margin"):
         def value(y):
-            score = w @ self.features(x, y)
-            if y_true is None:
-                return score
-            if rescaling == "margin":
-                return self.loss(y_true, y) + score
-            return self.loss(y_true, y) * (1 - w @ self.features(x, y_true) + score)
+            return self.value(x, w, y, y_true, rescaling)
 
-        outputs = list(itertools.product(range(self.K), repeat=len(x)))
-        return expected(outputs, value, m, diversity)[0]
+        return expected(self.all_outputs(x), value, m, diversity)[0]
 
 
 @pytest.mark.parametrize("diversity", [0.0, 1.0])

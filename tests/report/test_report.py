@@ -11,9 +11,10 @@ from browser import Browser, find_browser
 from maxmargin.errors import MaxMarginError
 from maxmargin.outputs.explain import Explanation, Weight, Weights
 from maxmargin.report.charts import Chart, Series, find_ticks, number
+from maxmargin.report.convergence import thin
 from maxmargin.report.page import Page, light_colors
 from maxmargin.report.results import Outcome
-from maxmargin.report.training import Run, thin, training_page, write_report
+from maxmargin.report.training import Run, training_page, write_report
 from maxmargin.result import Record, Result, Status
 
 pytest.importorskip("bokeh")
@@ -107,6 +108,22 @@ def test_report_of_estimators(tmp_path):
     binary = mm.BinarySVC(C=0.1).fit(X[:90], names[:90] == "red")
     binary.report(tmp_path / "b.html", X[:90], names[:90] == "red")
     assert "True (not False)" in text_of((tmp_path / "b.html").read_text())
+
+
+def test_strange_labels_and_long_words(tmp_path):
+    """Controls are visible, long words are clipped, and each name keeps its own direction."""
+    long, strange = "x" * 1_000_000, "a\0\x1b[31m\u202e<b>"
+    labels = [strange, long, "[/]"]
+    words = [[[f"{label}{k}"] for label in labels] for k in range(3)]
+    clf = mm.ChainSVC(C=1e-3, tol=1.0).fit(words, [labels] * 3)
+    clf.report(tmp_path / "strange.html", words, [labels] * 3, test=(words, [labels[::-1]] * 3))
+    html = (tmp_path / "strange.html").read_text(encoding="utf8")
+    assert "\0" not in html and "\x1b" not in html and "\u202e" not in html
+    assert "<bdi>a\\x00\\x1b[31m\\u202e&lt;b&gt;</bdi>" in html
+    assert "x" * 100 not in html
+    plain = mm.ChainSVC(C=1e-3, tol=1.0).fit([[["a"], ["b"]]] * 3, [["p", "q"]] * 3)
+    plain.report(tmp_path / "plain.html")
+    assert len(html) < 2 * (tmp_path / "plain.html").stat().st_size
 
 
 def test_mistakes_are_named(tmp_path):

@@ -17,9 +17,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from maxmargin.errors import MaxMarginError, ModelFileError
+from maxmargin.errors import DataError, MaxMarginError, ModelFileError
 from maxmargin.io import labels_from_json, labels_to_json, read_container, write_container
 from maxmargin.saving.container import MAX_ENTRIES
+from maxmargin.saving.sparse import decode_weights, encode_weights
 
 META = {"problem": "multiclass", "C": 0.1, "classes": ["a", "b", None], "nested": {"é": [1, True]}}
 ARRAYS = {
@@ -383,6 +384,7 @@ def test_compressed_archives_are_refused(tmp_path, compression):
         ("<f8", [2**32, 2**32]),
         ("<f8", [2**62, 4]),
         ("<U500000000", [4]),
+        ("<U999999999", [0]),
         ("|b1", [10**30, 0]),
         ("<f8", [0] * 100),
     ],
@@ -393,12 +395,76 @@ def test_declared_sizes_allocate_nothing(tmp_path, descr, shape):
     refused(forge(tmp_path / "m.mm", {"w.npy": content}, {"w": {"dtype": descr, "shape": shape}}))
 
 
-def test_an_empty_array_may_have_any_shape(tmp_path):
+def test_an_empty_array_may_have_large_dimensions(tmp_path):
+    content = npy_claiming("<f8", "(1000000, 0)")
+    spec = {"w": {"dtype": "<f8", "shape": [10**6, 0]}}
+    _, arrays = read_container(forge(tmp_path / "m.mm", {"w.npy": content}, spec))
+    assert arrays["w"].shape == (10**6, 0)
+    assert arrays["w"].nbytes == 0
+
+
+# ---- the memory of a file ----------------------------------------------------------------------
+
+
+def test_an_empty_array_counts_like_one_with_an_entry_per_dimension(tmp_path):
+    """Because a list of its rows would take that memory."""
     content = npy_claiming("<f8", "(1000000000000000000, 0)")
     spec = {"w": {"dtype": "<f8", "shape": [10**18, 0]}}
-    _, arrays = read_container(forge(tmp_path / "m.mm", {"w.npy": content}, spec))
-    assert arrays["w"].shape == (10**18, 0)
-    assert arrays["w"].nbytes == 0
+    refused(forge(tmp_path / "m.mm", {"w.npy": content}, spec), "bytes of memory, for array 'w'")
+
+
+def bomb(path, width, count):
+    """A small file whose labels take 4 * width * count bytes."""
+    labels = [{"array": f"<U{width}", "values": ["a"]}] * count
+    return forge(path, header={"meta": {"fitted": {"classes_": labels}}})
+
+
+def test_labels_that_need_much_memory_are_refused_before_it_is_allocated(tmp_path):
+    path = bomb(tmp_path / "m.mm", 2**26, 20)
+    assert path.stat().st_size < 2000
+    refused(path, r"needs at least .* bytes of memory, for labels .* max_bytes=.* MAXMARGIN_MAX_")
+    refused(bomb(tmp_path / "m.mm", 2**26, 2))
+    read_container(bomb(tmp_path / "m.mm", 2**10, 20))
+
+
+def test_the_limit_of_memory_can_be_raised_and_lowered(tmp_path, model, monkeypatch):
+    path = bomb(tmp_path / "b.mm", 2**26, 20)
+    content = read_container(path, max_bytes=2**33)  # labels are not yet allocated
+    assert len(content[0]["fitted"]["classes_"]) == 20
+    with pytest.raises(ModelFileError, match="the limit for this file is 10:"):
+        read_container(model, max_bytes=10)
+    monkeypatch.setenv("MAXMARGIN_MAX_MODEL_BYTES", "10")
+    refused(model, "the limit for this file is 10:")
+    assert same_content(read_container(model, max_bytes=10_000))
+    monkeypatch.setenv("MAXMARGIN_MAX_MODEL_BYTES", str(2**33))
+    read_container(path)
+    for wrong in ("much", "1e9", "-5"):
+        monkeypatch.setenv("MAXMARGIN_MAX_MODEL_BYTES", wrong)
+        with pytest.raises(DataError, match="MAXMARGIN_MAX_MODEL_BYTES is a number of bytes"):
+            read_container(model)
+    for wrong in (0, -1, 1.5, True, [], float("inf")):
+        with pytest.raises(DataError, match="max_bytes is a number of bytes"):
+            read_container(model, max_bytes=wrong)
+
+
+def test_weights_count_as_they_are_after_loading(tmp_path):
+    """Zeros of sparse weights take no bytes in the file."""
+    arrays = {}
+    encode_weights(np.zeros(10_000), arrays)
+    write_container(tmp_path / "m.mm", {}, arrays)
+    assert (tmp_path / "m.mm").stat().st_size < 10_000
+    assert decode_weights(read_container(tmp_path / "m.mm", max_bytes=90_000)[1], 10_000).size
+    with pytest.raises(ModelFileError, match="for weights"):
+        read_container(tmp_path / "m.mm", max_bytes=79_000)
+
+
+@pytest.mark.parametrize(
+    "places", [[0, 300], [0, 0, 256], [1, 2], [256, 0], [], [2**63], [0, 2**64 - 1]], ids=str
+)
+def test_positions_of_weights_are_checked(places):
+    arrays = {"weights": np.ones(len(places)), "weights.at": np.array(places, np.uint64)}
+    with pytest.raises(ValueError, match="positions"):
+        decode_weights(arrays, 400)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 import maxmargin as mm
+from enumerated import Sign
 from maxmargin.datasets import make_multiclass
 from maxmargin.io import read_container, write_container
 from maxmargin.registry import load, summary
@@ -17,20 +18,6 @@ from maxmargin.saving.models import save_model
 WORDS = np.array(["blue", "green", "red"])
 COST = 1.0 - np.eye(3)
 COST[0, 2] = 2.0
-
-
-class Sign(mm.Problem):
-    def features(self, x, y):
-        return 0.5 * y * x
-
-    def loss(self, y_true, y):
-        return float(y != y_true)
-
-    def decode(self, x, w, y_true=None, rescaling="margin"):
-        def value(y):
-            return w @ self.features(x, y) + (0 if y_true is None else self.loss(y_true, y))
-
-        return max((-1, 1), key=value)
 
 
 class Other(Sign):

@@ -166,6 +166,28 @@ def test_honest_problems_of_any_scale_are_believed(solver, C, scale):
     assert np.isfinite(result.primal)
 
 
+def long_primal(w, X, y, C):
+    """P(w) of a multi-class problem from its definition, in long double."""
+    X, W = X.astype(np.longdouble), w.astype(np.longdouble).reshape(X.shape[1], -1)
+    scores = X @ W
+    values = scores - scores[np.arange(len(y)), y][:, None] + (np.arange(W.shape[1]) != y[:, None])
+    return (W * W).sum() / 2 + np.longdouble(C) * values.max(axis=1).sum()
+
+
+@pytest.mark.parametrize("tol", [1e-6, 1e-8, 1e-11])
+@pytest.mark.parametrize("solver", [mm.OneSlack(), mm.OneSlack(cache=0, step=1.0)], ids=str)
+def test_the_dual_of_long_rows_is_not_above_the_primal(solver, tol):
+    """|w|^2 from the Gram matrix of the cuts would lose all digits here."""
+    for seed in range(3):
+        random = np.random.RandomState(seed)
+        X, C = 1e4 * random.randn(40, 4), 100.0
+        y = (X @ random.randn(4, 3) + 6e4 * random.randn(40, 3)).argmax(axis=1)
+        result = train(Multiclass(3), X, y, C=C, solver=solver, tol=tol, max_iter=120)
+        P = long_primal(result.w, X, y, C)
+        assert float(P) == pytest.approx(result.primal, rel=1e-12)
+        assert result.dual - P <= 1e-12 * C * len(y)
+
+
 @pytest.mark.parametrize("value", [np.nan, np.inf, 0.0, -1.0])
 @pytest.mark.parametrize("estimator", [mm.MulticlassSVC, mm.BinarySVC])
 def test_intercept_scaling_is_finite_and_positive(estimator, value):

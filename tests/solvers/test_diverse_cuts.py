@@ -16,12 +16,7 @@ from maxmargin.solvers.combine import Outputs
 from maxmargin.solvers.diverse import STRENGTHS, Strength
 from maxmargin.structures.multiclass.problem import Multiclass
 from maxmargin.training import train
-from reference import (
-    assert_same_optimum,
-    chain_features,
-    enumerate_optimum,
-    multiclass_planes,
-)
+from reference import assert_same_optimum, chain_features, enumerate_optimum, multiclass_planes
 from tests.solvers.test_one_slack import PythonMulticlass, small_problem
 from tests.solvers.test_solvers import (
     EXAMPLES,

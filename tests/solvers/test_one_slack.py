@@ -153,16 +153,13 @@ def test_invariants_after_every_iteration(seed, slack, variant):
 @pytest.mark.parametrize("mode", ["margin", "slack"])
 @pytest.mark.parametrize("layout", [np.asarray, sp.csr_matrix], ids=["dense", "csr"])
 @pytest.mark.parametrize("problem", [Multiclass(3, bias=1.0), Binary(bias=0.5)], ids=type)
-def test_interpreted_and_compiled_runs_agree(problem, layout, mode):
+@pytest.mark.parametrize(("solver", "tol"), [(mm.OneSlack(cache=3), 1e-9), (mm.SDM(), 1e-6)])
+def test_interpreted_and_compiled_runs_agree(solver, tol, problem, layout, mode):
     X, y, _, weight = small_problem(3)
     y = y if isinstance(problem, Multiclass) else np.where(y > 0, 1, -1)
     pack = problem.pack(layout(X), y, weight)
-    stop = Stop(tol=1e-9)
-    solver = mm.OneSlack(cache=3)
-    fast = train_shard(Shard(problem, pack), 0.5, solver, stop, mode)
-    slow = train_shard(
-        Shard(problem, pack, loops=interpret(problem.functions)), 0.5, solver, stop, mode
-    )
+    shards = Shard(problem, pack), Shard(problem, pack, loops=interpret(problem.functions))
+    fast, slow = (train_shard(shard, 0.5, solver, Stop(tol=tol), mode) for shard in shards)
     assert fast.converged and slow.converged
     assert_same_optimum(fast, slow)
 

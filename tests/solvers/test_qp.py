@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
+from maxmargin.solvers import qp
 from maxmargin.solvers.qp import solve_simplex_qp
 
 
@@ -76,3 +77,25 @@ def test_repeated_cuts_do_no_harm():
     assert objective(beta, G[np.ix_(twice, twice)], loss[twice], 1.0) == pytest.approx(
         objective(single, G, loss, 1.0), rel=1e-9
     )
+
+
+def test_a_precision_beyond_rounding_is_not_pursued(monkeypatch):
+    """Inner products of 1e9 times N leave no digits for the tolerance: it ends where they end."""
+    steps, factor = [], qp.cho_factor
+    monkeypatch.setattr(
+        qp, "cho_factor", lambda *args, **options: steps.append(1) or factor(*args, **options)
+    )
+    random = np.random.RandomState(0)
+    A = np.vstack([np.zeros(12), 2e4 * random.randn(80, 12)])
+    loss = np.append(0.0, random.rand(80))
+    beta = solve_simplex_qp(A @ A.T, loss, 3000.0, np.eye(81)[0], tol=1e-12)
+    assert beta.min() >= 0 and beta.sum() == pytest.approx(1)
+    assert len(steps) < 500  # 2530 is the limit of the loop
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-160, 1e-320])
+def test_cuts_that_are_nearly_zero(size):
+    """The ridge has a floor: with a Gram matrix of zeros none would ever be large enough."""
+    G = size * np.ones((3, 3))
+    beta = solve_simplex_qp(G, np.array([0.0, 0.5, 0.2]), 1e-160, np.eye(3)[0], tol=1e-12)
+    np.testing.assert_allclose(beta, [0.0, 1.0, 0.0], atol=1e-12)

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import maxmargin as mm
+from enumerated import Enumerated
 from maxmargin.engine.bind import interpret
 from maxmargin.engine.shard import Shard
 from maxmargin.result import Stop
@@ -38,7 +39,7 @@ C = 0.3
 RESCALINGS = pytest.mark.parametrize("rescaling", ["margin", "slack"])
 
 
-class PythonChain(mm.Problem):
+class PythonChain(Enumerated):
     """The same structure as ``Chain``, as a user would write it."""
 
     def __init__(self, K):
@@ -50,16 +51,8 @@ class PythonChain(mm.Problem):
     def loss(self, y_true, y):
         return float(sum(a != b for a, b in zip(y_true, y, strict=True)))
 
-    def decode(self, x, w, y_true=None, rescaling="margin"):
-        def value(y):
-            score = w @ self.features(x, y)
-            if y_true is None:
-                return score
-            if rescaling == "margin":
-                return self.loss(y_true, y) + score
-            return self.loss(y_true, y) * (1 - w @ self.features(x, y_true) + score)
-
-        return max(chain_outputs(len(x), self.K), key=value)
+    def all_outputs(self, x):
+        return chain_outputs(len(x), self.K)
 
 
 @dataclass

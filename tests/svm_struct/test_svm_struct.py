@@ -19,6 +19,8 @@ from typer.testing import CliRunner
 import maxmargin as mm
 from maxmargin.cli.app import app
 from maxmargin.io.svm_struct_vectors import WeightReader
+from maxmargin.svm_struct.learn import choose_solver
+from maxmargin.svm_struct.options import parse_learn
 
 # Weights by hand. Transitions a -> b are the numbers 2a + b; emissions follow 2 + 4 + 1 + 3.
 HMM = """SVM-HMM Version V3.10
@@ -329,8 +331,11 @@ def objective_of(name, c, slack=False):
 
 @pytest.mark.parametrize(
     "options",
-    ["", "-o 1", "-l 0", "-l 0 -o 1", "--t 0", "-w 3", "-w 4 -f 2 -b 50", "-f 3"],
-)
+    [
+        "", "-o 1", "-l 0", "-l 0 -o 1", "--t 0", "--t 0 -o 1", "--t 0 -l 0", "--t 0 -l 0 -o 1",
+        "-w 1 -k 2", "-w 3", "-w 4 -f 2 -b 50", "-f 3",
+    ],
+)  # fmt: skip
 def test_svm_hmm_learn_reaches_the_optimum_in_its_units(folder, options):
     text = good("svm_hmm_learn", "-c", 3, "-e", 0.001, *options.split(), "tags.dat", "out")
     pval, dval = value_of(text, "Primal"), value_of(text, "Dual")
@@ -338,6 +343,9 @@ def test_svm_hmm_learn_reaches_the_optimum_in_its_units(folder, options):
     assert -1e-5 <= pval - dval <= 0.001 * 3 + 1e-5
     assert "3 examples, 5 tokens, 3 features, 4 classes... done\n" in text
     assert text.endswith("Writing learned model...done\n")
+    model = mm.io.read_svm_struct("out")
+    assert model.order == int("--t 0" not in options)
+    assert model.order or not model.transition.any()
 
 
 @pytest.mark.parametrize("options", ["", "-o 1", "-l 1", "-l 1 -o 1"])
@@ -364,9 +372,19 @@ def test_defaults_verbosity_and_notes(folder):
     assert "-f 3 has no effect: -w 3 has no cache" in outcome.stderr
 
 
-def test_n_slack_is_used(folder):
-    outcome = run("svm_hmm_learn", "-c", 1, "-w", 1, "tags.dat", "out")
-    assert outcome.exit_code == 0
+@pytest.mark.parametrize(
+    ("options", "batch", "shrink"),
+    [("-w 0", 100, False), ("-w 1", 100, True), ("-w 0 -k 7", 7, False), ("-w 1 -k 1", 1, True)],
+)
+def test_n_slack_has_shrinking_and_batches(options, batch, shrink):
+    chosen = choose_solver(parse_learn("svm_hmm_learn", ["-c", "1", *options.split(), "tags.dat"]))
+    assert chosen == mm.NSlack(batch=batch, shrink=shrink)
+
+
+@pytest.mark.parametrize("options", ["", "-w 3", "-w 4"])
+def test_batches_without_n_slack_have_no_effect(options):
+    found = parse_learn("svm_hmm_learn", ["-c", "1", "-k", "5", *options.split(), "tags.dat"])
+    assert len(found.notes) == 1 and found.notes[0].startswith("-k 5 has no effect")
 
 
 # Classification
@@ -428,7 +446,7 @@ def test_unknown_classes_have_no_error_rate(folder):
         ("svm_hmm_learn -c 5 --t 2 tags.dat", "order 0 and 1"),
         ("svm_hmm_learn -c 5 --e 1 tags.dat", "order 0"),
         ("svm_hmm_learn -c 5 --b 10 tags.dat", "exact"),
-        ("svm_hmm_learn -c 5 --t 0 -l 0 tags.dat", "--t 0"),
+        ("svm_hmm_learn -c 5 -w 0 -k 0 tags.dat", "1 to 1000000"),
         ("svm_hmm_learn -z 5 tags.dat", "-z is not an option"),
         ("svm_multiclass_learn -c 5 --t 1 classes.dat", "--t is not an option"),
         ("svm_hmm_classify tags.dat", "expected example_file model_file"),

@@ -1,25 +1,28 @@
 """The scikit-learn estimator."""
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
 
 from maxmargin.estimators.classifier import read_matrix
+from maxmargin.estimators.parameters import estimator
 from maxmargin.estimators.structured import ProblemSVC
 
 from . import STRUCTURE
 from .problem import Levels
 
 
+@estimator
 class ToySVC(ProblemSVC):
     """Predicts a level on a scale.
 
     Parameters
     ----------
+    {C, solver, tol, rescaling}
     zero_one : bool
         Whether all errors cost the same; otherwise the number of levels between.
-
-    The others are those of all estimators.
+    {max_iter, max_time, n_jobs, random_state, checkpoint, backend, verbose}
 
     Attributes
     ----------
@@ -30,27 +33,10 @@ class ToySVC(ProblemSVC):
     """
 
     structure = STRUCTURE
-    zero_one: bool
-    classes_: np.ndarray
-    n_features_in_: int
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        solver: Any = "auto",
-        tol: float = 1e-2,
-        rescaling: str = "margin",
-        zero_one: bool = False,
-        max_iter: int = 10_000,
-        max_time: float | None = None,
-        n_jobs: int | None = 1,
-        random_state: Any = 0,
-        checkpoint: Any = None,
-        backend: Any = None,
-        verbose: int = 0,
-    ):
-        self._keep(locals())
+    C: float = 1.0
+    _: KW_ONLY
+    zero_one: bool = False
 
     def _prepare(self, X: Any, Y: Any, sample_weight: Any = None) -> tuple[Any, Any, Any, Any]:
         X = read_matrix(self, X)  # this also sets n_features_in_

@@ -1,26 +1,25 @@
 """Data files, and what ``maxmargin train toy`` offers: a line is a level, then the features."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-import typer
 
 from maxmargin.errors import DataError
 from maxmargin.io.sources import open_source
 from maxmargin.structures.files import DataFiles, Examples
-from maxmargin.structures.options import TrainOptions
+from maxmargin.structures.options import TrainOptions, option
 
 
 @dataclass(frozen=True)
 class LevelOptions(TrainOptions):
     """One option more than all structures have."""
 
-    zero_one: Annotated[bool, typer.Option("--zero-one", help="All errors cost the same.")] = False
+    zero_one: bool = option(False, "All errors cost the same.", "--zero-one")
 
     def parameters(self) -> dict[str, Any]:
         """The parameters of the estimator."""
-        return super().parameters() | {"zero_one": self.zero_one}
+        return super().parameters() | self.given("zero_one")
 
 
 class LevelFiles(DataFiles):

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..data.source import n_examples, take
 from ..errors import DataError
-from ..objective import check_positive
+from ..objective import check_count, check_positive
 from ..problem import CompiledProblem, Pack
 from ..result import Result
 from .crew import Crew, Pool
@@ -43,16 +44,12 @@ class Backend:
         blocks: int = 4,
         cache: Any = None,
     ):
-        if num_shards is not None and (int(num_shards) != num_shards or num_shards < 1):
-            raise DataError(f"num_shards is an integer >= 1, got {num_shards!r}")
+        if num_shards is not None:
+            check_count("num_shards", num_shards)
         if sigma is not None and check_positive("sigma", sigma) < 1:
             raise DataError(f"sigma is at least 1, got {sigma!r}")
-        if int(blocks) != blocks or blocks < 1:
-            raise DataError(f"blocks is an integer >= 1, got {blocks!r}")
-        self.num_shards = num_shards
-        self.sigma = sigma
-        self.blocks = blocks
-        self.cache = cache
+        self.num_shards, self.sigma, self.cache = num_shards, sigma, cache
+        self.blocks = check_count("blocks", blocks)
 
     def _pool(self) -> Pool:
         """A new pool of workers."""
@@ -129,7 +126,7 @@ def split(
     n = n_examples(X)
     if weight is not None and not all(weight[k::K].any() for k in range(min(K, n))):
         keep = np.flatnonzero(weight)  # a shard without any weight has no average gap
-        X, Y, weight = _take(X, keep), _take(Y, keep), weight[keep]
+        X, Y, weight = take(X, keep), take(Y, keep), weight[keep]
         n = len(keep)
     K = max(1, min(K, n))
     return [
@@ -139,15 +136,3 @@ def split(
         )
         for k in range(K)
     ]  # fmt: skip
-
-
-def n_examples(X: Any) -> int:
-    """Number of examples: rows of a matrix, or items of a list."""
-    return X.shape[0] if hasattr(X, "shape") else len(X)
-
-
-def _take(items: Any, which: np.ndarray) -> Any:
-    """The examples with these indices."""
-    if hasattr(items, "shape") or hasattr(items, "offsets"):
-        return items[which]
-    return [items[i] for i in which]

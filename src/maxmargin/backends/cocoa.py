@@ -84,9 +84,7 @@ class CoCoA(Solver):
     def init(self, task: Task) -> CoCoAState:
         """The initial state: alpha_i is 1 at the true output of each example, and w = 0."""
         crew = crew_of(task)
-        crew.on_replace = lambda k: self._begin(task, k, random_states(task, 2)[1])
-        for k, random in enumerate(random_states(task, crew.K)):
-            self._begin(task, k, random)
+        begin_all(task, self.solver, "begin_duals")
         sigma = crew.K if crew.sigma is None else min(crew.sigma, crew.K)
         return CoCoAState(np.zeros(crew.pack.dim), float(sigma))
 
@@ -134,14 +132,16 @@ class CoCoA(Solver):
             self._recover(task, state, before)
         return self._dual(task, state)
 
+    def hinge_at(
+        self, task: Task, state: CoCoAState, w: np.ndarray, order: np.ndarray | None = None
+    ) -> float:
+        """sum_i weight_i H_i(w) over all examples, which are in the workers."""
+        crew = crew_of(task)
+        return sum(crew.call("hinge", crew.share(Vector.of(w)), False))
+
     def planes(self, state: CoCoAState) -> int:
         """Number of non-zero dual variables, without those of the true outputs."""
         return state.n_planes
-
-    def _begin(self, task: Task, k: int, random: Any) -> None:
-        crew = crew_of(task)
-        crew.call("begin", self.solver, task.C, task.mode, task.tol, random, who=[k])
-        crew.call("begin_duals", who=[k])
 
     def _run(self, task: Task, state: CoCoAState, step: str) -> list[Round]:
         """Run a step of the solver in every shard, and add the changes to w."""
@@ -260,3 +260,16 @@ def crew_of(task: Task) -> Crew:
     crew: Any = task.shard
     assert isinstance(crew, Crew)
     return crew
+
+
+def begin_all(task: Task, solver: Any, how: str) -> None:
+    """Start the solver in every worker, and in later replacements."""
+    crew = crew_of(task)
+
+    def begin(k: int, random: Any) -> None:
+        crew.call("begin", solver, task.C, task.mode, task.tol, random, who=[k])
+        crew.call(how, who=[k])
+
+    crew.on_replace = lambda k: begin(k, random_states(task, 2)[1])
+    for k, random in enumerate(random_states(task, crew.K)):
+        begin(k, random)

@@ -107,8 +107,7 @@ class Crew:
         self.K = len(self.sources)
         self.check: Callable[[], None] = lambda: None
         self.n_oracle = 0
-        self.sent_bytes = self.received_bytes = 0
-        self.busy, self.waited = np.zeros(self.K), 0.0
+        self.busy = np.zeros(self.K)
         self.restarts, self._failures = [0] * self.K, [0] * self.K
         self.on_replace: Callable[[int], None] = lambda k: None
         self._stale: set[int] = set()
@@ -181,14 +180,13 @@ class Crew:
             Repeat the call on the replacements of lost workers; otherwise raise ``WorkersLost``.
         """
         everyone = list(range(self.K)) if who is None else list(who)
-        start = time.perf_counter()
         news = self._news(w, where, everyone)
         tickets = [
             self.pool.submit(self.members[k], method, args, v)
             for k, v in zip(everyone, news, strict=True)
         ]
         replies = self.pool.gather(tickets, self.check)
-        answers, seconds = {}, [0.0]
+        answers = {}
         for k, reply in zip(everyone, replies, strict=True):
             if reply is not None:
                 answers[k] = reply.value
@@ -196,9 +194,6 @@ class Crew:
                     self._failures[k] = 0
                 self.busy[k] += reply.seconds
                 self.n_oracle += reply.n_oracle
-                self.received_bytes += _nbytes(reply.value)
-                seconds.append(reply.seconds)
-        self.waited += time.perf_counter() - start - max(seconds)
         lost = [k for k in everyone if k not in answers]
         self._replace(lost)
         if lost and not again:
@@ -209,7 +204,6 @@ class Crew:
 
     def share(self, value: Any) -> Any:
         """Prepare a value as an argument for all workers."""
-        self.sent_bytes += self.K * _nbytes(value)
         return self.pool.share(value)
 
     def report(self) -> list[WorkerReport]:
@@ -232,8 +226,6 @@ class Crew:
         new = None if change is None else self.pool.share(change)
         full = self.pool.share(Vector.of(self._sent)) if stale else None
         self._stale -= set(everyone)
-        if change is not None:
-            self.sent_bytes += change.nbytes * len(everyone)
         return [full if k in stale else new for k in everyone]
 
     def _replace(self, lost: list[int]) -> None:
@@ -256,12 +248,3 @@ class Crew:
             if hasattr(self, "facts"):
                 self.facts[k] = self.call("facts", who=[k])[0]
             self.on_replace(k)
-
-
-def _nbytes(value: Any) -> int:
-    """Size of the arrays in an answer, in bytes."""
-    if isinstance(value, Vector):
-        return value.nbytes
-    if isinstance(value, tuple):
-        return sum(map(_nbytes, value))
-    return getattr(value, "nbytes", 0) if isinstance(value, np.ndarray) else 0

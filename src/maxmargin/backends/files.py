@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -171,13 +172,10 @@ class FileSource(NamedTuple):
 
 def agree(surveys: list[Survey], layout: Layout, paths: list[str]) -> tuple[Plan, np.ndarray]:
     """The plan (numbers of labels, columns of features) and the count of each label."""
-    labels: dict[Any, int] = {}
-    names: dict[str, int] = {}
+    labels, names = Counter[Any](), Counter[str]()
     for survey in surveys:
-        for label, count in survey.labels:
-            labels[label] = labels.get(label, 0) + count
-        for name, count in zip(survey.names or (), survey.counts or (), strict=True):
-            names[name] = names.get(name, 0) + count
+        labels.update(dict(survey.labels))
+        names.update(dict(zip(survey.names or (), survey.counts or (), strict=True)))
     templates = {survey.template for survey in surveys}
     if len(templates) > 1:
         raise DataError("the files do not all have the same number of columns", path=paths[0])

@@ -25,7 +25,6 @@ from ..data.checked import as_csr, check_codes, check_finite_rows, check_offsets
 from ..data.sequences import Sequences
 from ..errors import DataError, MaxMarginError
 
-
 #: What NumPy, zipfile and json raise for damaged files; TokenError for headers of ``.npy`` files.
 DAMAGED = (
     ValueError, LookupError, TypeError, AttributeError, OSError, EOFError, OverflowError,

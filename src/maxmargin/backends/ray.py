@@ -6,7 +6,8 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..errors import DataError, MaxMarginError
+from ..errors import MaxMarginError
+from ..objective import check_count
 from .base import Backend
 from .crew import Pool
 from .worker import Reply, Source, Worker
@@ -65,10 +66,8 @@ class Ray(Backend):
         init: dict[str, Any] | None = None,
     ):
         super().__init__(num_shards, sigma, blocks, cache)
-        if isinstance(num_cpus, bool) or int(num_cpus) != num_cpus or num_cpus < 1:
-            raise DataError(f"num_cpus is an integer >= 1, got {num_cpus!r}")
         self.address = address
-        self.num_cpus = int(num_cpus)
+        self.num_cpus = check_count("num_cpus", num_cpus)
         self.patience = patience
         self.options = options
         self.init = init

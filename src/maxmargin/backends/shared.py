@@ -19,8 +19,7 @@ from ..solvers.dual import DualSolver
 from ..solvers.one_slack import OneSlack
 from ..solvers.subgradient import Subgradient
 from ..solvers.task import Task
-from .cocoa import CoCoA, crew_of
-from .draws import random_states
+from .cocoa import CoCoA, begin_all, crew_of
 
 #: Maximum number of steps per pass of subgradient descent, because each step sends w.
 STEPS = 50
@@ -131,19 +130,6 @@ class SharedBatches:
         cuts = self.crew.call("batch_cut", step, w=w)
         return total((g for g, _ in cuts), self.crew.pack.dim), sum(loss for _, loss in cuts)
 
-    def hinge(self, w: np.ndarray) -> float:
-        """sum_i weight_i H_i(w)."""
+    def hinge(self, w: np.ndarray, order: None = None) -> float:
+        """sum_i weight_i H_i(w) over all examples."""
         return sum(self.crew.call("batch_hinge", self.crew.share(Vector.of(w))))
-
-
-def begin_all(task: Task, solver: Any, how: str) -> None:
-    """Start the solver in every worker, and in later replacements."""
-    crew = crew_of(task)
-
-    def begin(k: int, random: Any) -> None:
-        crew.call("begin", solver, task.C, task.mode, task.tol, random, who=[k])
-        crew.call(how, who=[k])
-
-    crew.on_replace = lambda k: begin(k, random_states(task, 2)[1])
-    for k, random in enumerate(random_states(task, crew.K)):
-        begin(k, random)

@@ -26,6 +26,8 @@ def check_m_best(shard: Shard, sample: np.ndarray, w: np.ndarray, modes: list[in
     pack, first = shard.pack, SeveralOutputs(shard, 1)
     several = SeveralOutputs(shard, ASKED)
     for mode in modes:
+        if not _supported(shard, mode):
+            continue
         shard.oracle(w, mode, first.outputs.labels, sample)
         first.outputs.count[sample] = 1
         several.ask(w, mode, 0.0, sample)
@@ -45,6 +47,17 @@ def check_m_best(shard: Shard, sample: np.ndarray, w: np.ndarray, modes: list[in
                     f"two of the outputs of example {i} ({_name(mode)}) are the same: "
                     "all outputs must be different"
                 )
+
+
+def _supported(shard: Shard, mode: int) -> bool:
+    """Whether the problem finds several outputs in this mode."""
+    try:
+        shard.problem.m_best_work(shard.pack, mode, ASKED)
+    except ProblemError as error:
+        if isinstance(error.__cause__, NotImplementedError):
+            return False
+        raise
+    return True
 
 
 def _values(several: SeveralOutputs, w: np.ndarray, mode: int) -> np.ndarray:

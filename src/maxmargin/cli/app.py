@@ -53,8 +53,7 @@ def options(
 @app.command()
 def demo(
     out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", help="Also write a convergence plot to this file."),
+        Path | None, typer.Option("--out", "-o", help="Also write a convergence plot to this file.")
     ] = None,
     report: Annotated[Path, typer.Option(help="The HTML page to write.")] = Path(
         "maxmargin-demo.html"
@@ -69,8 +68,7 @@ def demo(
 @app.command("compile")
 def compile_ahead(
     structures: Annotated[
-        list[str] | None,
-        typer.Argument(help="Names of structures, such as chain; all by default."),
+        list[str] | None, typer.Argument(help="Names of structures, such as chain; all by default.")
     ] = None,
 ) -> None:
     """Compile ahead of time what training and prediction call: for container images."""
@@ -94,8 +92,7 @@ def predict(
         typer.Option("--scores", help="Add the score of each class (one score for two classes)."),
     ] = False,
     unlabelled: Annotated[
-        bool,
-        typer.Option("--no-labels", help="For chains: DATA has no column of labels."),
+        bool, typer.Option("--no-labels", help="For chains: DATA has no column of labels.")
     ] = False,
     m_best: Annotated[
         int | None,
@@ -226,8 +223,7 @@ def bench(
     ] = None,
     listed: Annotated[bool, typer.Option("--list", help="List the experiments.")] = False,
     data: Annotated[
-        Path | None,
-        typer.Option(envvar="MAXMARGIN_DATA", help="The directory of the data sets."),
+        Path | None, typer.Option(envvar="MAXMARGIN_DATA", help="The directory of the data sets.")
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Smaller data, fewer settings.")] = False,
     repeats: Annotated[
@@ -241,8 +237,7 @@ def bench(
         bool, typer.Option("--fresh", help="Repeat measurements that are already stored.")
     ] = False,
     report: Annotated[
-        Path | None,
-        typer.Option(help="Write verdicts, tables and curves to one .html file."),
+        Path | None, typer.Option(help="Write verdicts, tables and curves to one .html file.")
     ] = None,
 ) -> None:
     """Run the benchmarks: maxmargin and other programs, measured in the same run.

@@ -64,7 +64,9 @@ def say(kind: str, message: str, style: str) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    line = Text.assemble((f"{kind}: ", style), message)
+    from ..data.printable import printable
+
+    line = Text.assemble((f"{kind}: ", style), printable(message, keep="\n"))
     Console(stderr=True, highlight=False).print(line, soft_wrap=True)
 
 
@@ -90,15 +92,3 @@ def check_output(path: Path, source: str | None = None) -> None:
         tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:
         raise MaxMarginError(f"{path}: cannot write to {folder}: {error.strerror}") from error
-
-
-def checkpoint_option(path: Path | None, every: str, resume: bool) -> Any:
-    """The Checkpoint for the given options; a MaxMarginError if they do not fit together."""
-    from ..saving.checkpoint import Checkpoint
-
-    if path is None:
-        if resume:
-            raise MaxMarginError("--resume continues from a checkpoint: give --checkpoint FILE")
-        return None
-    check_output(path)
-    return Checkpoint(path, every, resume)

@@ -54,5 +54,5 @@ def report_training(
 def number_features(estimator: Any) -> None:
     """Give features without names the numbers that they have in data files, from 1."""
     named = hasattr(estimator, "feature_names_in_") or getattr(estimator, "feature_names_", None)
-    if not named and hasattr(estimator, "n_features_in_"):
+    if not named and hasattr(estimator, "n_features_in_") and hasattr(estimator, "coef_"):
         estimator.feature_names_ = [f"feature {j + 1}" for j in range(estimator.n_features_in_)]

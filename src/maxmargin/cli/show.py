@@ -7,6 +7,7 @@ from typing import Any
 
 from rich.text import Text
 
+from ..data.printable import printable
 from ..progress import duration
 from ..report.console import Console, pairs_table, result_rows
 from ..result import Result
@@ -26,8 +27,9 @@ def print_training(
     content = estimator.structure.show.describe(estimator)
     console.print(f"[bold]{type(estimator).__name__}[/bold] on {size}, {content}")
     console.print(pairs_table(result_rows(estimator.result_)))
-    console.print(Text(certificate))
-    console.print(Text(f"Wrote {' and '.join(written)} after {duration(seconds)}.", style="green"))
+    console.print(Text(printable(certificate)))
+    wrote = f"Wrote {' and '.join(written)} after {duration(seconds)}."
+    console.print(Text(printable(wrote), style="green"))
 
 
 def print_info(path: str, content: dict[str, Any], structure: Any, certificate: str) -> None:
@@ -49,7 +51,7 @@ def print_info(path: str, content: dict[str, Any], structure: Any, certificate: 
         rows.append(("weights", f"{content['n_weights']:,}{which}"))
     console = Console()
     console.print(pairs_table([*rows, *result_rows(content["result"])]))
-    console.print(Text(certificate))
+    console.print(Text(printable(certificate)))
 
 
 def _brief(value: Any) -> str:

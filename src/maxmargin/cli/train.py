@@ -32,8 +32,7 @@ ReportOption = Annotated[
     ),
 ]
 TestOption = Annotated[
-    str | None,
-    typer.Option(metavar="DATA", help="Test examples, evaluated in the report."),
+    str | None, typer.Option(metavar="DATA", help="Test examples, evaluated in the report.")
 ]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print only warnings and errors.")]
 
@@ -89,8 +88,10 @@ def _structure(name: str) -> Structure | None:
 def _callback(structure: Structure) -> Any:
     """A function whose parameters are the options of a structure."""
     options = structure.options
-    hints = get_type_hints(options, include_extras=True)
-    own = {f.name: (hints[f.name], f.default) for f in fields(options)}
+    types = get_type_hints(options)
+    own = {
+        f.name: (Annotated[types[f.name], f.metadata["option"]], f.default) for f in fields(options)
+    }
 
     def train(data: str, output: Path, **given: Any) -> None:
         from .commands import train_model

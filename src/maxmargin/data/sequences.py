@@ -55,9 +55,7 @@ class Sequences(Sequence[Any]):
             i = range(len(self))[key]
             return self.matrix[self.offsets[i] : self.offsets[i + 1]]
         chosen = np.arange(len(self))[key]
-        bounds = self.offsets.tolist()
-        rows = [np.arange(bounds[i], bounds[i + 1]) for i in chosen.tolist()]
-        tokens = np.concatenate(rows) if rows else np.zeros(0, int)
+        tokens = tokens_of(self.offsets, chosen)
         weight = None if self.weight is None else self.weight[tokens]
         return Sequences(self.matrix[tokens], offsets_of(self.lengths[chosen]), weight)
 
@@ -109,14 +107,20 @@ class LabelSequences:
         if isinstance(i, int | np.integer):
             i = range(len(self))[i]
             return self.flat[self.offsets[i] : self.offsets[i + 1]]
-        parts = [self[int(k)] for k in np.arange(len(self))[i]]
-        flat = np.concatenate([*parts, self.flat[:0]])
-        return LabelSequences(flat, offsets_of([len(part) for part in parts]))
+        chosen = np.arange(len(self))[i]
+        offsets = offsets_of(np.diff(self.offsets)[chosen])
+        return LabelSequences(self.flat[tokens_of(self.offsets, chosen)], offsets)
 
 
 def offsets_of(lengths: Any) -> np.ndarray:
     """The start of each sequence, followed by the total number of tokens, int64 array (n + 1,)."""
     return np.concatenate([[0], np.cumsum(np.asarray(lengths, np.int64))])
+
+
+def tokens_of(offsets: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """The numbers of all tokens of the chosen sequences, int64 array."""
+    pairs = zip(offsets[chosen].tolist(), offsets[chosen + 1].tolist(), strict=True)
+    return np.concatenate([np.arange(0), *(np.arange(start, stop) for start, stop in pairs)])
 
 
 def stack_sequences(X: Any) -> Sequences:

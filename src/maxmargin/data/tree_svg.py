@@ -9,6 +9,7 @@ from xml.sax.saxutils import escape
 from rich.cells import cell_len
 
 from .brackets import as_tree
+from .printable import printable
 from .tree_text import Place, lay_out, wrong_brackets
 
 # All in pixels.
@@ -81,7 +82,8 @@ def _draw(note: str, tree: Any, truth: Any, top: float) -> tuple[list[str], floa
     drawn = []
     y = top + _MARGIN
     if note:
-        drawn.append(f'<text class="note" x="{_MARGIN}" y="{y + _SIZE:.0f}">{escape(note)}</text>')
+        words = escape(printable(note))
+        drawn.append(f'<text class="note" x="{_MARGIN}" y="{y + _SIZE:.0f}">{words}</text>')
         y += 2 * _SIZE
     y += _SIZE
     height = places[0].level

@@ -12,6 +12,7 @@ from typing import Any
 from rich.cells import cell_len
 
 from .brackets import as_tree
+from .printable import clipped
 from .trees import Tree, fold
 
 
@@ -22,7 +23,7 @@ class Place:
     Attributes
     ----------
     label, word : str
-        The word is empty for a constituent.
+        As they are drawn; the word is empty for a constituent.
     parts : list of Place
         The children.
     level : int
@@ -64,9 +65,11 @@ def lay_out(tree: Tree, measure: Callable[[str], float], gap: float) -> list[Pla
 
     def make(node: Tree, values: list[Any]) -> Place:
         if node.preterminal:
-            half = max(map(measure, (node.label, values[0]))) / 2
-            return Place(node.label, values[0], [], 0, half, half)
-        return _stand_over(node.label, values, measure(node.label) / 2, gap)
+            label, word = clipped(node.label), clipped(values[0])
+            half = max(map(measure, (label, word))) / 2
+            return Place(label, word, [], 0, half, half)
+        label = clipped(node.label)
+        return _stand_over(label, values, measure(label) / 2, gap)
 
     root = fold(tree, lambda node: node.children, make)
     root.x = root.left
@@ -217,13 +220,13 @@ def draw_outline(tree: Any) -> str:
     stack: list[tuple[Tree, str, str]] = [(as_tree(tree), "", "")]
     while stack:
         node, before, below = stack.pop()
-        labels = [] if node.preterminal else [node.label]
+        labels = [] if node.preterminal else [clipped(node.label)]
         while len(node.children) == 1 and not node.preterminal and not _child(node, 0).preterminal:
             node = _child(node, 0)
-            labels.append(node.label)
+            labels.append(clipped(node.label))
         words = [node] if node.preterminal else list(node.children)
         flat = all(word.preterminal for word in words)  # type: ignore[union-attr]
-        said = " ".join(f"{word.children[0]}/{word.label}" for word in words) if flat else ""  # type: ignore[union-attr]
+        said = " ".join(map(_tagged, words)) if flat else ""  # type: ignore[arg-type]
         lines.append(before + "  ".join(filter(None, (" ─ ".join(labels), said))))
         if not flat:
             last = len(words) - 1
@@ -236,13 +239,18 @@ def draw_outline(tree: Any) -> str:
     return "\n".join(lines)
 
 
+def _tagged(node: Tree) -> str:
+    """A word with its tag."""
+    return f"{clipped(node.children[0])}/{clipped(node.label)}"
+
+
 def _child(node: Tree, i: int) -> Tree:
     return node.children[i]  # type: ignore[return-value]
 
 
 def wrong_brackets(places: Iterable[Place], truth: Any) -> set[int]:
     """Indices of the places that are constituents which the true tree does not have."""
-    there = list(as_tree(truth).spans())
+    there = [(clipped(label), *span) for label, *span in as_tree(truth).spans()]
     wrong = set()
     for number, place in enumerate(places):
         if place.parts:

@@ -171,10 +171,7 @@ def _tagged(word: str, tag: str) -> str:
 
 def _trees(sentences: Sentences) -> str:
     right = shown_sentence(sentences)
-    parts = [
-        TREES_INTRO,
-        f'<div class="scroll">{draw_svg(sentences.parsed[right])}</div>',
-    ]
+    parts = [TREES_INTRO, f'<div class="scroll">{draw_svg(sentences.parsed[right])}</div>']
     wrong = next((i for i, tree in enumerate(sentences.parsed) if tree != sentences.truth[i]), None)
     if wrong is not None:
         parsed, truth = sentences.parsed[wrong], sentences.truth[wrong]

@@ -47,6 +47,13 @@ inner_code.install()
 #: " (k of n)" while the k-th of n functions is being compiled.
 _place = ""
 
+#: Whether functions whose code is not on disk raise NotKeptError instead of being compiled.
+_only_load = False
+
+
+class NotKeptError(Exception):
+    """The code of a function is not on disk."""
+
 
 def keep(function: Callable[..., Any], label: str | None = None) -> Any:
     """``@njit(nogil=True)`` whose code is kept on disk; with a label, compiling is announced."""
@@ -85,6 +92,17 @@ def piece(number: int, total: int) -> Iterator[None]:
         _place = ""
 
 
+@contextmanager
+def only_load() -> Iterator[None]:
+    """Raise NotKeptError at the first function whose code is not on disk."""
+    global _only_load
+    _only_load = True
+    try:
+        yield
+    finally:
+        _only_load = False
+
+
 class KeptCode(_Cache):
     """The compiled versions of one function, in place of numba's cache.
 
@@ -105,6 +123,8 @@ class KeptCode(_Cache):
         target_context.refresh()
         name = self._file_name(sig, target_context.codegen()) if self.enabled else None
         found = None if name is None else _load(name, sig, target_context)
+        if found is None and _only_load:
+            raise NotKeptError(self.compiled.py_func.__name__)
         if found is None and self.label is not None:
             _announce(self.label, kept=name is not None and writeable_folder() is not None)
         return found

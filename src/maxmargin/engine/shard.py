@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import DataError
 from ..problem import PREDICT, CompiledProblem, Pack
 from .arrays import Block, Duals, PassOptions, Visits
 from .bind import Loops, bind
@@ -156,6 +157,13 @@ class Shard(ShardArrays):
         g = np.zeros(self.pack.dim)
         loss, value = self._collect(w, mode, labels, self.everyone if order is None else order, g)
         return g, loss, value
+
+    def hinge(self, w: np.ndarray, mode: int, order: np.ndarray | None = None) -> float:
+        """sum_i weight_i H_i(w) over the examples of ``order``, by default all."""
+        order, labels = self.everyone if order is None else order, self.new_labels()
+        self.oracle(w, mode, labels, order)
+        value = self.collect(w, mode, labels, order)[2]
+        return float(self.pack.weight[order] @ value[order])
 
     def cut(
         self, w: np.ndarray, mode: int, labels: np.ndarray, scale: float
@@ -302,6 +310,7 @@ def predict_labels(
     problem: CompiledProblem, pack: Pack, w: np.ndarray, n_jobs: int = 1
 ) -> np.ndarray:
     """The flat labels that maximise <w, phi> for each example."""
+    check_length(pack, w)
     shard = Shard(problem, pack, n_jobs)
     labels = np.empty(len(pack.truth), pack.truth.dtype)
     try:
@@ -309,3 +318,12 @@ def predict_labels(
     finally:
         shard.close()
     return labels
+
+
+def check_length(pack: Pack, w: np.ndarray) -> None:
+    """Raise a DataError unless w has the length that the problem needs, where that is known."""
+    if pack.dim and w.shape != (pack.dim,):
+        raise DataError(
+            f"the model has {w.size} weights, and these inputs need {pack.dim}: they are inputs "
+            "for another model, or the problem is another one than in training"
+        )

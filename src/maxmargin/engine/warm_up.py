@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from .bind import Loops
 from .keep import piece
 from .linalg import go_towards
 from .shard_arrays import ShardArrays
+from .side_by_side import Job, make_ready
 from .smo import ascend_block
 from .vectors import warm_up_vectors
 
@@ -19,15 +21,23 @@ from .vectors import warm_up_vectors
 def warm_up(loops: Loops, arrays: ShardArrays, mode: int, names: tuple[str, ...]) -> float:
     """Compile (or load) these passes by calls without examples; returns the seconds it took."""
     start = time.perf_counter()
-    for number, name in enumerate(names, 1):
+
+    def call(number: int, name: str) -> None:
         with piece(number, len(names)):
             getattr(loops, name.split()[0])(*_nothing_to_do(name, arrays, mode))
         if name.startswith("ascend") and not loops.compiled:
             _warm_up_block(arrays, _pass_options(name))
+
+    jobs: list[Job] = [partial(call, number, name) for number, name in enumerate(names, 1)]
     if "collect" in names:
-        go_towards(np.zeros(1), np.zeros(1), 0.0, np.zeros(1))
-        warm_up_vectors()
+        jobs.append(_warm_up_sums)
+    make_ready(jobs)
     return time.perf_counter() - start
+
+
+def _warm_up_sums() -> None:
+    go_towards(np.zeros(1), np.zeros(1), 0.0, np.zeros(1))
+    warm_up_vectors()
 
 
 def _nothing_to_do(name: str, arrays: ShardArrays, mode: int) -> tuple[Any, ...]:

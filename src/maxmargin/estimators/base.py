@@ -19,22 +19,14 @@ from ..errors import DataError
 from ..result import Result
 from ..saving.checkpoint import as_checkpoint
 from ..training import train
+from .parameters import TrainingParameters
 from .warm import Memory, check_width, join, join_weights
 
 
-class _SVC(BaseEstimator):
+class _SVC(TrainingParameters, BaseEstimator):
     """Base class of all estimators: the parameters of training and the result."""
 
     C: float
-    solver: Any
-    tol: float
-    rescaling: str
-    max_iter: int
-    max_time: float | None
-    n_jobs: int | None
-    random_state: Any
-    backend: Any
-    verbose: int
 
     #: The structure that the estimator belongs to.
     structure: Any
@@ -53,16 +45,6 @@ class _SVC(BaseEstimator):
 
     #: Whether ``fit`` is called by ``partial_fit``.
     _more = False
-
-    def _keep(self, parameters: dict[str, Any]) -> None:
-        """Store the arguments of ``__init__``, its ``locals()``, unchanged.
-
-        scikit-learn reads the names of parameters from the signature, so every estimator must list
-        them, and expects attributes of the same names.
-        """
-        for name, value in parameters.items():
-            if name != "self":
-                setattr(self, name, value)
 
     def _train(self, problem: Any, X: Any, Y: Any, sample_weight: Any) -> Result:
         wanted = (getattr(self, "warm_start", False) or self._more) and self.backend is None

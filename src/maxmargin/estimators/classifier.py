@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -19,6 +20,7 @@ from ..objective import check_positive
 from ..problem import CompiledProblem
 from ..training import check_alone, check_examples
 from .base import _SVC
+from .parameters import KernelParameters
 from .weights import weigh_classes
 
 #: Larger entries of X are not accepted, because products of squared entries would overflow.
@@ -47,17 +49,24 @@ def read_matrix(estimator: Any, X: Any, reset: bool = True) -> Any:
     )
 
 
-class _LinearSVC(ClassifierMixin, _SVC):
-    """Base class of estimators that classify the rows of a matrix."""
+@dataclass(kw_only=True, eq=False, repr=False)
+class ClassifierParameters(KernelParameters):
+    """The parameters of estimators that classify the rows of a matrix.
 
-    fit_intercept: bool
-    intercept_scaling: float
-    class_weight: Any
-    kernel: Any
-    gamma: Any
-    degree: int
-    coef0: float
-    n_basis: Any
+    fit_intercept : bool
+        Add a constant feature with value ``intercept_scaling``; its weights are regularized too.
+    intercept_scaling : float
+    class_weight : dict or "balanced", optional
+        Factor of C for the examples of each class.
+    """
+
+    fit_intercept: bool = False
+    intercept_scaling: float = 1.0
+    class_weight: Any = None
+
+
+class _LinearSVC(ClassifierMixin, ClassifierParameters, _SVC):
+    """Base class of estimators that classify the rows of a matrix."""
 
     classes_: np.ndarray
     coef_: np.ndarray

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Self
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
+from ..data.source import take
 from ..engine.python import as_compiled_problem
 from ..engine.shard import Shard
 from ..errors import DataError
@@ -17,6 +19,7 @@ from ..training import check_examples, check_stop
 from .path import check_Cs, train_path
 
 
+@dataclass(eq=False, repr=False)
 class PathCV(BaseEstimator):
     """Chooses C by cross-validation, then trains on all examples.
 
@@ -58,26 +61,13 @@ class PathCV(BaseEstimator):
     """
 
     #: Makes the default estimator.
-    default: Callable[[], Any] | None = None
+    default: ClassVar[Callable[[], Any] | None] = None
 
-    C_: float
-    Cs_: np.ndarray
-    scores_: np.ndarray
-    n_oracle_: int
-    best_estimator_: Any
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        Cs: Any = 10,
-        cv: Any = 5,
-        scoring: Callable[..., float] | None = None,
-    ):
-        self.estimator = estimator
-        self.Cs = Cs
-        self.cv = cv
-        self.scoring = scoring
+    estimator: Any = None
+    _: KW_ONLY
+    Cs: Any = 10
+    cv: Any = 5
+    scoring: Callable[..., float] | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Score all values of C on held-out examples, then train with the best."""
@@ -125,15 +115,13 @@ class PathCV(BaseEstimator):
         """The score for each value of C on the examples ``test``."""
         model = clone(estimator)
         weights = None if weight is None else weight[train]
-        problem, inputs, outputs, weights = model._prepare(
-            _take(X, train), _take(y, train), weights
-        )
+        problem, inputs, outputs, weights = model._prepare(take(X, train), take(y, train), weights)
         problem = as_compiled_problem(problem)
         pack = problem.pack(inputs, outputs, check_examples(inputs, outputs, weights))
         shard = Shard(problem, pack, model.n_jobs or 1)
         stop = check_stop(model.tol, model.max_iter, model.max_time)
         options = (model.solver, stop, model.rescaling, model.random_state)
-        X_test, y_test, scores = _take(X, test), _take(y, test), []
+        X_test, y_test, scores = take(X, test), take(y, test), []
         try:
             for result in train_path(shard, self.Cs_, *options):
                 model._finish(result)
@@ -146,12 +134,3 @@ class PathCV(BaseEstimator):
 
     def _score(self, model: Any, X: Any, y: Any) -> float:
         return float(model.score(X, y) if self.scoring is None else self.scoring(model, X, y))
-
-
-def _take(values: Any, chosen: np.ndarray) -> Any:
-    """The chosen examples, in the same container type."""
-    if hasattr(values, "iloc"):
-        return values.iloc[chosen]
-    if hasattr(values, "shape") or hasattr(values, "offsets"):
-        return values[chosen]
-    return [values[i] for i in chosen]

@@ -18,8 +18,9 @@ from .base import _SVC
 class ProblemSVC(_SVC):
     """Training, prediction and scores through the problem alone.
 
-    A subclass writes ``__init__``, which scikit-learn reads, and ``_problem``. Where inputs need
-    checks, or ``fit`` learns more than weights, it overrides ``_prepare`` and ``_read`` as well.
+    A subclass with the decorator ``estimator`` declares its parameters and writes ``_problem``.
+    Where inputs need checks, or ``fit`` learns more than weights, it overrides ``_prepare`` and
+    ``_read`` as well.
 
     Attributes
     ----------

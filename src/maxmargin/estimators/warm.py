@@ -61,10 +61,7 @@ class Memory:
         number = {label: k for k, label in enumerate(classes.tolist())}
         if self.classes is None or not set(self.classes) <= set(number) or len(number) < 3:
             return {}
-        return {
-            "start": self.kept,
-            "relabel": np.array([number[label] for label in self.classes]),
-        }
+        return {"start": self.kept, "relabel": np.array([number[label] for label in self.classes])}
 
 
 def _fixed(estimator: Any) -> str:

@@ -90,7 +90,8 @@ class Windows:
     def __init__(self, rows: Rows, template: Template):
         self.rows = rows
         self.template = template
-        reach = range(1, template.reach + 1)
+        self.reach = template.reach  # the template would search all its patterns each time
+        reach = range(1, self.reach + 1)
         if template.padding:
             before, after = template.padding
             self.outside = [before] * len(reach) + [after] * len(reach)
@@ -133,7 +134,7 @@ class Windows:
                 slots = np.where(beyond > 0, number, column.codes[np.maximum(target, 0)])
             else:
                 beyond = target - self.stop
-                number = np.int32(len(column.values) + self.template.reach) + beyond
+                number = np.int32(len(column.values) + self.reach) + beyond
                 inside = column.codes[np.minimum(target, len(target) - 1)]
                 slots = np.where(beyond >= 0, number, inside)
             self._slots[place] = slots

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..data.sequences import Sequences
+from ..data.sequences import Sequences, tokens_of
+from ..data.source import take
 from ..result import Status
 from ..training import random
 from .audit import DualPoint, dual_point, left_out
@@ -129,24 +130,17 @@ def sample(training: Training) -> tuple[Training, np.ndarray]:
     whole, part = (n, len(chosen)) if weight is None else (weight.sum(), weight[chosen].sum())
     kernel = training.rows.kernel
     some = X[chosen]
-    matrix, index = matrix_of(some), chosen_rows(X, chosen)
+    matrix = matrix_of(some)
+    index = tokens_of(X.offsets, chosen) if isinstance(X, Sequences) else chosen
     if kernel.name == "precomputed":
         matrix = matrix[:, index]
     part_of_all = replace(
         training,
         X=some,
-        Y=[training.Y[i] for i in chosen] if isinstance(training.Y, list) else training.Y[chosen],
+        Y=take(training.Y, chosen),
         weight=None if weight is None else weight[chosen],
         rows=KernelRows(kernel, matrix),
         C=training.C * float(whole) / max(float(part), 1e-300),
         options=options,
     )
     return part_of_all, index
-
-
-def chosen_rows(X: object, chosen: np.ndarray) -> np.ndarray:
-    """The rows of the chosen examples."""
-    if not isinstance(X, Sequences):
-        return chosen
-    bounds = X.offsets.tolist()
-    return np.concatenate([np.arange(bounds[i], bounds[i + 1]) for i in chosen.tolist()])

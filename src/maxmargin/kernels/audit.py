@@ -39,7 +39,7 @@ def dual_point(shard: ScoreShard, duals: Duals, C: float, mode: int) -> DualPoin
 def exact_dual(rows: KernelRows, point: DualPoint, C: float, n_jobs: int = 1) -> float:
     """D(alpha) in the whole space, computed from all pairs of support vectors."""
     used = np.flatnonzero(point.coef.any(axis=1))
-    part, coef = rows.take(used), point.coef[used]
+    part, coef = rows.in_type(np.float64).take(used), point.coef[used]
     square = float((part.product(part, coef, n_jobs) * coef).sum())
     return C * point.loss - 0.5 * (square + float(point.rest @ point.rest))
 
@@ -49,11 +49,8 @@ def exact_primal(shard: ScoreShard, model: KernelModel, C: float, mode: int) -> 
     w = np.zeros(shard.pack.dim)
     shard.table(w)[model.support] = model.coef
     w[shard.emissions :] = model.rest
-    scored = shard.lift(w)
-    labels = shard.new_labels()
-    shard.oracle(scored, mode, labels, shard.everyone)
-    _, _, value = shard.collect(scored, mode, labels)
-    return 0.5 * float(w @ scored) + C * float(shard.pack.weight @ value)
+    scored = shard.lift_exactly(w)
+    return 0.5 * float(w @ scored) + C * shard.hinge(scored, mode)
 
 
 def left_out(

@@ -59,9 +59,7 @@ class Basis:
     max_bytes: int = 2**31
 
     def __post_init__(self) -> None:
-        if self.k != "auto" and (isinstance(self.k, str | bool) or self.k != int(self.k)):
-            raise DataError(f"n_basis is an integer >= 1 or 'auto', got {self.k!r}")
-        if self.k != "auto" and int(self.k) < 1:
+        if self.k != "auto" and (isinstance(self.k, str | bool) or not 1 <= self.k == int(self.k)):
             raise DataError(f"n_basis is an integer >= 1 or 'auto', got {self.k!r}")
         if self.choice not in ("cholesky", "random"):
             raise DataError(f"choice is 'cholesky' or 'random', got {self.choice!r}")

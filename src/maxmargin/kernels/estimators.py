@@ -30,8 +30,8 @@ def fit_kernel(estimator: Any, problem: Any, X: Any, Y: Any, weight: Any) -> Any
     if getattr(estimator, "backend", None) is not None:
         raise DataError("backend= is for training without a kernel: leave one of them out")
     result = train_kernel(
-        problem, X, Y, kernel=kernel, n_basis=estimator.n_basis, sample_weight=weight,
-        checkpoint=as_checkpoint(estimator.checkpoint), **estimator._options(),
+        problem, X, Y, weight, kernel, estimator.n_basis, as_checkpoint(estimator.checkpoint),
+        estimator._options(),
     )  # fmt: skip
     estimator._finish(result)
     for name in ("coef_", "start_", "stop_"):

@@ -13,10 +13,10 @@ import numpy as np
 from ..engine.shard import n_threads
 from ..errors import DataError
 from ..objective import check_positive
-from ..problem import MODES, CompiledProblem
+from ..problem import CompiledProblem
 from ..result import Audit, Result
 from ..saving.checkpoint import Checkpoint
-from ..training import check_stop, random, train_shard
+from ..training import check_rescaling, check_stop, random, train_shard
 from .adapt import find_basis
 from .audit import exact_dual, exact_primal
 from .basis import Basis, FeatureMap, as_basis, choose_basis, exact_map
@@ -58,43 +58,30 @@ def train_kernel(
     problem: CompiledProblem,
     X: Any,
     Y: Any,
-    *,
+    sample_weight: Any,
     kernel: Kernel,
-    n_basis: Any = None,
-    C: float = 1.0,
-    solver: Any = "auto",
-    tol: float = 1e-2,
-    rescaling: str = "margin",
-    sample_weight: Any = None,
-    max_iter: int = 10_000,
-    max_time: float | None = None,
-    n_jobs: int | None = 1,
-    random_state: Any = 0,
-    verbose: int = 0,
-    checkpoint: Checkpoint | None = None,
+    n_basis: Any,
+    checkpoint: Checkpoint | None,
+    given: dict[str, Any],
 ) -> KernelResult:
     """Minimise 1/2 |w|^2 + C sum_i weight_i H_i(w) over all w in the feature space of a kernel.
 
-    The parameters are those of ``train``, plus ``kernel`` and ``n_basis`` (None, a number, "auto"
-    or a ``Basis``). The certificate of the result holds in the whole space if the method is exact,
-    and in the subspace with basis functions. Sampled cuts give no certificate: see
-    ``result.audit()``.
+    ``given`` has the other parameters of ``train``, as ``_SVC._options`` returns them; ``n_basis``
+    is None, a number, "auto" or a ``Basis``. The certificate of the result holds in the whole
+    space if the method is exact, and in the subspace with basis functions. Sampled cuts give no
+    certificate: see ``result.audit()``.
     """
     start = time.perf_counter()
-    if rescaling not in MODES:
-        raise DataError(f"rescaling is 'margin' or 'slack', got {rescaling!r}")
-    options = {
-        "solver": solver, "stop": check_stop(tol, max_iter, max_time),
-        "random_state": random_state, "verbose": verbose,
-    }  # fmt: skip
+    solver, rescaling = given["solver"], check_rescaling(given["rescaling"])
+    stop = check_stop(given["tol"], given["max_iter"], given["max_time"])
     rows = KernelRows(kernel, matrix_of(X))
     check_precomputed(rows)
     training = Training(
-        problem, X, Y, sample_weight, rows, check_positive("C", C), rescaling, options,
-        n_threads(n_jobs), checkpoint,
+        problem, X, Y, sample_weight, rows, check_positive("C", given["C"]), rescaling,
+        {"stop": stop} | {name: given[name] for name in ("random_state", "verbose")},
+        n_threads(given["n_jobs"]), checkpoint,
     )  # fmt: skip
-    method, basis, chosen = choose_method(len(rows), n_basis, solver)
-    training.options["solver"] = chosen
+    method, basis, training.options["solver"] = choose_method(len(rows), n_basis, solver)
     sampled = method == "sampled"
     result = _train_sampled(training) if sampled else _train_mapped(training, basis)
     result.method = method

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import DataError
+from ..objective import check_count
 
 #: Smaller exponents of the rbf kernel are replaced by this one in float32.
 LOWEST = -40.0
@@ -87,11 +88,10 @@ def check_kernel(kernel: Any, gamma: Any, degree: Any, coef0: Any) -> None:
     if not callable(kernel) and kernel not in NAMES and kernel is not None:
         raise DataError(f"kernel is a callable or one of {', '.join(NAMES)}; got {kernel!r}")
     named = isinstance(gamma, str) and gamma in ("scale", "auto")
-    if not named and (isinstance(gamma, str) or not 0 < float(gamma) < np.inf):
+    if not named and not (isinstance(gamma, int | float | np.number) and 0 < gamma < np.inf):
         raise DataError(f"gamma is 'scale', 'auto' or a number > 0, got {gamma!r}")
-    if isinstance(degree, bool) or int(degree) != degree or degree < 1:
-        raise DataError(f"degree is an integer >= 1, got {degree!r}")
-    if not np.isfinite(coef0):
+    check_count("degree", degree)
+    if not isinstance(coef0, int | float | np.number) or not np.isfinite(coef0):
         raise DataError(f"coef0 is a finite number, got {coef0!r}")
 
 

@@ -6,12 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from ..data.checked import as_csr
 from ..errors import ModelFileError
+from ..objective import check_positive
 from ..saving.parts import Arrays, ModelParts
-from .basis import Basis
+from ..saving.sparse import finite
+from .basis import Basis, as_basis
 from .estimators import get_model, set_model
-from .functions import NAMES, Kernel
+from .functions import NAMES, Kernel, check_kernel
 from .model import KernelModel
+from .rows import KernelRows
 
 #: Names of arrays. Dense support vectors are stored as one array, sparse ones as three.
 COEF, REST, SUPPORT, VECTORS = "dual_coef", "rest", "support", "support_vectors"
@@ -23,17 +27,24 @@ class KernelParts(ModelParts):
 
     parameter_classes = (Basis,)
 
+    def check_parameters(self, parameters: dict[str, Any]) -> None:
+        """Also the parameters of the kernel."""
+        super().check_parameters(parameters)
+        check_kernel(*(parameters[name] for name in ("kernel", "gamma", "degree", "coef0")))
+        if parameters["n_basis"] is not None:
+            as_basis(parameters["n_basis"])
+
     def encode(self, estimator: Any, arrays: Arrays) -> dict[str, Any]:
         """The kernel with its support vectors and coefficients, if there is one."""
         return {"kernel": encode_kernel(estimator, arrays)} if has_kernel(estimator) else {}
 
     def weights(self, meta: dict[str, Any], arrays: Arrays) -> np.ndarray:
         """The weights of features, or the coefficients of support vectors."""
-        return arrays[COEF] if "kernel" in meta else self.linear_weights(arrays)
+        return finite(arrays, COEF) if "kernel" in meta else self.linear_weights(arrays)
 
     def linear_weights(self, arrays: Arrays) -> np.ndarray:
         """The weights of a model without a kernel."""
-        return arrays["coef_"]
+        return finite(arrays, "coef_")
 
     def summary(self, meta: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
         """The kernel, if there is one."""
@@ -81,15 +92,16 @@ def decode_kernel(
         If something is missing or inconsistent.
     """
     kernel = _kernel(meta)
-    coef, rest = np.asarray(arrays[COEF], np.float64), np.asarray(arrays[REST], np.float64)
-    support = np.asarray(arrays[SUPPORT], np.int64)
-    d = estimator.n_features_in_
+    coef, rest = finite(arrays, COEF), finite(arrays, REST)
+    support, d = _support(meta, arrays), estimator.n_features_in_
     vectors = _vectors(kernel, arrays, len(support), d)
     intercept = getattr(estimator, "intercept_", np.zeros(n_scores))
     if coef.shape != (len(support), n_scores) or rest.shape != (n_rest,):
         raise ValueError(f"coefficients of shape {coef.shape} do not fit the estimator")
     if intercept.shape != (n_scores,):
         raise ValueError(f"an intercept of shape {intercept.shape} does not fit the estimator")
+    if vectors is not None:  # refuses kernel values that are not finite
+        KernelRows(kernel, vectors, support).diagonal()
     set_model(estimator, KernelModel(kernel, support, vectors, coef, intercept, rest, d))
     return np.concatenate([coef.ravel(), rest])
 
@@ -97,9 +109,19 @@ def decode_kernel(
 def _kernel(meta: dict[str, Any]) -> Kernel:
     match meta:
         case {"name": str(name), "gamma": float(gamma), "degree": int(degree),
-              "coef0": float(coef0)} if name in NAMES and degree >= 1:  # fmt: skip
+              "coef0": float(coef0)} if name in NAMES and type(degree) is int:  # fmt: skip
+            check_positive("gamma", gamma)
+            check_kernel(name, gamma, degree, coef0)
             return Kernel(name, gamma, degree, coef0)
-    raise ValueError(f"{meta!r} does not describe a kernel")
+    raise ValueError(f"{meta!r:.200} does not describe a kernel")
+
+
+def _support(meta: dict[str, Any], arrays: Arrays) -> np.ndarray:
+    """The indices of the support vectors among the training rows."""
+    support = arrays[SUPPORT]
+    if support.ndim != 1 or support.dtype.kind not in "iu" or meta["support"] != len(support):
+        raise ValueError(f"{SUPPORT} is an array of {support.dtype} of shape {support.shape}")
+    return support.astype(np.int64, copy=False)
 
 
 def _vectors(kernel: Kernel, arrays: dict[str, np.ndarray], m: int, d: int) -> Any:
@@ -110,12 +132,13 @@ def _vectors(kernel: Kernel, arrays: dict[str, np.ndarray], m: int, d: int) -> A
             raise ValueError("the indices of the support vectors are out of range")
         return None
     if VECTORS in arrays:
+        finite(arrays, VECTORS, ndim=2)
         vectors: Any = arrays[VECTORS]
     else:
         from scipy import sparse
 
-        vectors = sparse.csr_array((arrays[DATA], arrays[INDICES], arrays[INDPTR]), (m, d))
-        vectors.check_format(full_check=True)
+        finite(arrays, DATA, ndim=1)
+        vectors = sparse.csr_array(as_csr(arrays[DATA], arrays[INDICES], arrays[INDPTR], (m, d)))
     if vectors.shape != (m, d):
         raise ValueError(f"support vectors of shape {vectors.shape} do not fit the estimator")
     return vectors
@@ -124,8 +147,8 @@ def _vectors(kernel: Kernel, arrays: dict[str, np.ndarray], m: int, d: int) -> A
 def kernel_summary(meta: dict[str, Any]) -> dict[str, Any]:
     """What ``maxmargin info`` shows about a kernel."""
     kernel, support = _kernel(meta), meta["support"]
-    if not isinstance(support, int):
-        raise ValueError(f"{support!r} is not a number of support vectors")
+    if type(support) is not int:
+        raise ValueError(f"{support!r:.100} is not a number of support vectors")
     shown = {"rbf": ("gamma",), "poly": ("gamma", "degree", "coef0"), "sigmoid": ("gamma", "coef0")}
     values = ", ".join(f"{key}={getattr(kernel, key):g}" for key in shown.get(kernel.name, ()))
     return {"text": f"{kernel.name} {values}".strip(), "support": support}

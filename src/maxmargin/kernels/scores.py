@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data.sequences import Sequences
+from ..data.sequences import Sequences, tokens_of
 from ..engine.fingerprint import fingerprint
 from ..engine.shard import Shard
 from ..engine.vectors import Vector
@@ -92,21 +92,25 @@ class ScoreShard(Shard):
 
     def rows_of(self, examples: np.ndarray) -> np.ndarray:
         """The rows of some examples."""
-        lo, hi = self.row_offsets[examples], self.row_offsets[examples + 1]
         if self.one_each:
-            return lo
-        return np.concatenate([np.arange(a, b) for a, b in zip(lo, hi, strict=True)] or [lo])
+            return self.row_offsets[examples]
+        return tokens_of(self.row_offsets, examples)
 
     def lift(self, w: np.ndarray) -> np.ndarray:
         """Turn coefficients into scores: ``<lift(w), g>`` is the inner product of w and g."""
-        out = np.zeros_like(w)
-        out[self.emissions :] = w[self.emissions :]
-        support = self.support(w)
-        coef = self.table(w)[support]
-        if self.columns is not None:
-            self.table(out)[:] = self.columns.product(support, coef, self.n_jobs)
-        else:
-            self.table(out)[:] = self.rows.product(self.rows.take(support), coef, self.n_jobs)
+        if self.columns is None:
+            return self._lift(w, self.rows)
+        out, support = w.copy(), self.support(w)
+        self.table(out)[:] = self.columns.product(support, self.table(w)[support], self.n_jobs)
+        return out
+
+    def lift_exactly(self, w: np.ndarray) -> np.ndarray:
+        """Like ``lift``, with kernel values in double precision, for a certificate."""
+        return self._lift(w, self.rows.in_type(np.float64))
+
+    def _lift(self, w: np.ndarray, rows: KernelRows) -> np.ndarray:
+        out, support = w.copy(), self.support(w)
+        self.table(out)[:] = rows.product(rows.take(support), self.table(w)[support], self.n_jobs)
         return out
 
     def rows_in(self, plane: Vector) -> np.ndarray:

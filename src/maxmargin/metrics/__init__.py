@@ -7,25 +7,6 @@
 (0.8, 0.5)
 """
 
-from .brackets import BracketEvaluation, bracket_f1
-from .chunks import entities
-from .counts import Counts
-from .sequences import (
-    SequenceEvaluation,
-    entity_f1,
-    evaluate_sequences,
-    sequence_accuracy,
-    token_accuracy,
-)
+import lazy_loader as _lazy
 
-__all__ = [
-    "BracketEvaluation",
-    "Counts",
-    "SequenceEvaluation",
-    "bracket_f1",
-    "entities",
-    "entity_f1",
-    "evaluate_sequences",
-    "sequence_accuracy",
-    "token_accuracy",
-]
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)

@@ -7,6 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from .counts import Counts
+
 
 @dataclass(frozen=True)
 class Evaluation:
@@ -43,38 +45,19 @@ class Evaluation:
         return int(self.confusion[-1].sum())
 
     @property
-    def support(self) -> np.ndarray:
-        """Number of examples of each class."""
-        return self.confusion[:-1].sum(axis=1)
+    def by_class(self) -> Counts:
+        """Correct predictions, all predictions and examples of each class."""
+        return Counts.of(self.classes, self.confusion)
 
     @property
-    def correct(self) -> np.ndarray:
-        """Number of correct predictions of each class."""
-        return self.confusion[:-1].diagonal()
+    def correct(self) -> int:
+        """Number of examples that are predicted correctly."""
+        return int(self.confusion.trace())
 
     @property
     def accuracy(self) -> float:
         """Fraction of all examples that are predicted correctly."""
-        return float(self.correct.sum() / self.n)
-
-    @property
-    def precision(self) -> np.ndarray:
-        """Fraction of correct predictions per predicted class; 0 for a class never predicted."""
-        return _ratio(self.correct, self.confusion.sum(axis=0))
-
-    @property
-    def recall(self) -> np.ndarray:
-        """Fraction of the examples of each class that are found; 0 for a class without examples."""
-        return _ratio(self.correct, self.support)
-
-    @property
-    def f1(self) -> np.ndarray:
-        """Harmonic mean of precision and recall of each class."""
-        return _ratio(2 * self.correct, self.support + self.confusion.sum(axis=0))
-
-
-def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    return part / np.maximum(whole, 1)
+        return self.correct / self.n
 
 
 def _numbers(y: np.ndarray, classes: np.ndarray) -> list[int]:

@@ -7,6 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from ..data.printable import printable
+
 
 @dataclass(frozen=True)
 class Counts:
@@ -27,6 +29,12 @@ class Counts:
 
     def __len__(self) -> int:
         return len(self.names)
+
+    @classmethod
+    def of(cls, names: list[Any], confusion: np.ndarray) -> Self:
+        """The counts of a confusion matrix, whose rows may include one of unknown labels."""
+        known = confusion[: len(names)]
+        return cls(names, known.diagonal(), confusion.sum(axis=0), known.sum(axis=1))
 
     @property
     def precision(self) -> np.ndarray:
@@ -60,15 +68,27 @@ class Counts:
         ]
 
     def __str__(self) -> str:
-        width = max([5, *(len(str(name)) for name in self.names)])
+        names = [printable(name) for name in self.names]
+        width = max([5, *map(len, names)])
         lines = [f"{'label':<{width}}  precision   recall       F1  support"]
         lines += [
-            f"{name!s:<{width}}  {100 * p:8.2f}%  {100 * r:6.2f}%  {100 * f:7.2f}  {n:7d}"
+            f"{name:<{width}}  {100 * p:8.2f}%  {100 * r:6.2f}%  {100 * f:7.2f}  {n:7d}"
             for name, p, r, f, n in zip(
-                self.names, self.precision, self.recall, self.f1, self.support, strict=True
+                names, self.precision, self.recall, self.f1, self.support, strict=True
             )
         ]
         return "\n".join(lines)
+
+
+def frequent_errors(confusion: np.ndarray, n: int | None = None) -> list[tuple[int, int, int]]:
+    """The n most frequent errors of a confusion matrix as ``(true, predicted, count)``."""
+    counts = confusion.copy()
+    np.fill_diagonal(counts, 0)
+    t, p = np.nonzero(counts)
+    order = np.argsort(-counts[t, p], kind="stable")[:n]
+    return list(
+        zip(t[order].tolist(), p[order].tolist(), counts[t, p][order].tolist(), strict=True)
+    )
 
 
 def plain(label: Any) -> Any:

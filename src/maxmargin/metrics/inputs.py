@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..data.sequences import offsets_of
 from ..errors import DataError
 
 
@@ -31,7 +32,7 @@ def check_lengths(truth: list[list[Any]], predicted: list[list[Any]]) -> np.ndar
                 f"sequence {i} has {len(a)} true labels and {len(b)} predicted ones: "
                 "the lengths must agree"
             )
-    return np.concatenate([[0], np.cumsum([len(a) for a in truth], dtype=np.intp)]).astype(np.intp)
+    return offsets_of([len(a) for a in truth])
 
 
 def all_labels(

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..data.printable import printable
 from ..errors import DataError
 from .chunks import NO_TYPE, are_chunk_labels, find_chunks, split_labels
-from .counts import Counts, plain
+from .counts import Counts, frequent_errors, plain
 from .inputs import all_labels, as_list, check_lengths
 
 if TYPE_CHECKING:
@@ -81,8 +82,7 @@ class SequenceEvaluation:
     @property
     def tokens(self) -> Counts:
         """Counts of tokens per label."""
-        found, support = self.confusion.sum(axis=0), self.confusion.sum(axis=1)
-        return Counts(self.labels, self.confusion.diagonal(), found, support)
+        return Counts.of(self.labels, self.confusion)
 
     @property
     def precision(self) -> float | None:
@@ -101,13 +101,8 @@ class SequenceEvaluation:
 
     def errors(self, n: int | None = None) -> list[tuple[Any, Any, int]]:
         """The n most frequent errors as ``(true label, predicted label, tokens)``; default all."""
-        counts = self.confusion - np.diag(self.confusion.diagonal())
-        t, p = np.nonzero(counts)
-        order = np.argsort(-counts[t, p], kind="stable")[:n]
-        return [
-            (self.labels[i], self.labels[j], int(counts[i, j]))
-            for i, j in zip(t[order], p[order], strict=True)
-        ]
+        found = frequent_errors(self.confusion, n)
+        return [(self.labels[t], self.labels[p], count) for t, p, count in found]
 
     def plot(self, path: str | Path | None = None) -> Figure:
         """Plot the confusion matrix of labels; see ``maxmargin.report.confusion``."""
@@ -154,7 +149,10 @@ class SequenceEvaluation:
             f"processed {self.n_tokens} tokens with {phrases} phrases; "
             f"found: {found} phrases; correct: {correct}.",
             f"accuracy: {100 * self.accuracy:6.2f}%; {_scores(overall.rows()[0])}",
-            *(f"{row['name']:>17}: {_scores(row)}  {row['found']}" for row in self.entities.rows()),
+            *(
+                f"{printable(row['name']):>17}: {_scores(row)}  {row['found']}"
+                for row in self.entities.rows()
+            ),
         ]
 
 

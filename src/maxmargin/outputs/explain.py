@@ -8,10 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..data.printable import printable
 from ..engine.linalg import read_only
 from ..engine.shard import Shard
 from ..errors import DataError, MaxMarginError
 from ..problem import MODES, CompiledProblem, Pack
+from ..training import check_rescaling
 
 
 class Weight(NamedTuple):
@@ -177,12 +179,12 @@ def _table(weights: Weights, width: int) -> str:
     height = max(len(left), len(right))
     left, right = (column + [""] * (height - len(column)) for column in (left, right))
     lines = [f"  {a:<{width}}  {b}".rstrip() for a, b in zip(left, right, strict=True)]
-    return "\n".join([weights.title, *lines])
+    return "\n".join([printable(weights.title), *lines])
 
 
 def _cell(entry: Weight) -> str:
     name = entry.name if len(entry.name) <= 40 else entry.name[:37] + "..."
-    return f"{entry.weight:+8.4f}  {name}"
+    return f"{entry.weight:+8.4f}  {printable(name)}"
 
 
 @dataclass(frozen=True)
@@ -229,9 +231,7 @@ def largest_slacks(
     n_jobs : int
         Threads for the oracle.
     """
-    if rescaling not in MODES:
-        raise DataError(f"rescaling is 'margin' or 'slack', got {rescaling!r}")
-    mode = MODES[rescaling]
+    mode = MODES[check_rescaling(rescaling)]
     # With weights of 1, ``collect`` on a single example returns the loss of that example.
     pack = pack._replace(weight=read_only(np.ones(pack.n), np.float64))
     shard = Shard(problem, pack, n_jobs)

@@ -8,6 +8,7 @@ from ..result import Result, Status
 
 _VERDICTS = {
     Status.CONVERGED: "Converged",
+    Status.CONVERGED_AT_ZERO: "Converged (w = 0 is within tol as well)",
     Status.MAX_ITER: "Stopped at the iteration limit",
     Status.MAX_TIME: "Stopped at the time limit",
     Status.INTERRUPTED: "Interrupted",

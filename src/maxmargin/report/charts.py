@@ -117,9 +117,7 @@ def draw(chart: Chart, group: str) -> Any:
 
     out = figure(
         height=chart.height, sizing_mode="stretch_width", toolbar_location=None, tools="",
-        x_axis_type="log" if chart.x_log else "linear",
-        y_axis_type="log" if chart.y_log else "linear",
-        tags=[group],
+        x_axis_type=scale(chart.x_log), y_axis_type=scale(chart.y_log), tags=[group],
         background_fill_color=None, border_fill_color=None, outline_line_color=None,
         min_border_right=12,
     )  # fmt: skip
@@ -187,7 +185,7 @@ def _rule(out: Any, dimension: str, place: float, color: str, name: str, chart: 
     from bokeh.models import Line
 
     other = "y" if dimension == "x" else "x"
-    low, high = _span(chart, other)
+    low, high = span(chart, other)
     along, fixed = [low, high], [place, place]
     x, y = (fixed, along) if dimension == "x" else (along, fixed)
     line = Line(x="x", y="y", line_dash=_DASHES["dashed"], line_width=1.4)
@@ -197,7 +195,7 @@ def _rule(out: Any, dimension: str, place: float, color: str, name: str, chart: 
 def _set_axis(out: Any, which: str, chart: Chart) -> None:
     from bokeh.models import FixedTicker, Range1d
 
-    low, high = _span(chart, which)
+    low, high = span(chart, which)
     setattr(out, f"{which}_range", Range1d(start=low, end=high))
     log = chart.x_log if which == "x" else chart.y_log
     ticks = chart.x_ticks if which == "x" else chart.y_ticks
@@ -217,7 +215,12 @@ def _key(value: float) -> Any:
     return int(value) if float(value).is_integer() else float(value)
 
 
-def _span(chart: Chart, which: str) -> tuple[float, float]:
+def scale(log: bool) -> Literal["log", "linear"]:
+    """The kind of an axis, as bokeh and matplotlib call it."""
+    return "log" if log else "linear"
+
+
+def span(chart: Chart, which: str) -> tuple[float, float]:
     """The range of an axis: as given, or that of the data with a small margin."""
     log = chart.x_log if which == "x" else chart.y_log
     given = chart.x_range if which == "x" else chart.y_range

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..data.printable import clipped
 from ..errors import DataError
-from .convergence import DUAL, PRIMAL, check_format, require_matplotlib, save
+from ..metrics.counts import frequent_errors
+from .convergence import DUAL, PRIMAL, new_figure, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,38 +57,47 @@ def plot_confusion(
     MaxMarginError
         If matplotlib is missing, the figure cannot be written, or there is nothing to draw.
     """
-    if path is not None:
-        check_format(path)
-    require_matplotlib()
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    shown = _select(labels, np.asarray(confusion))
+    counts = np.asarray(confusion)
+    shown = select(labels, counts)
     side = 3.4 + 0.2 * len(shown.columns)
-    figure = Figure(figsize=(side + 1.3, side), layout="constrained", facecolor="white")
-    FigureCanvasAgg(figure)
+    figure = new_figure(path, side + 1.3, side)
     axes = figure.subplots()
-    axes.set_title(shown.title, fontsize=11.5, pad=12)
+    axes.set_title(_title(counts, shown.left_out), fontsize=11.5, pad=12)
     _draw_cells(axes, shown)
     _name_axes(axes, shown)
     _write_counts(axes, shown, n_counts)
-    if path is not None:
-        save(figure, path)
-    return figure
+    return save(figure, path)
 
 
-class _Shown(NamedTuple):
-    """What is drawn; ``parts`` are fractions of all items of a label, drawn or not."""
+class Shown(NamedTuple):
+    """The part of a confusion matrix that is drawn.
 
-    title: str
+    Attributes
+    ----------
+    columns, rows : lists of str
+        The names of labels, shortened; the last row may be for unknown labels.
+    support : int array (rows,)
+        Number of items of each true label, with those of predictions that are not drawn.
+    counts : int array (rows, columns)
+    parts : float array (rows, columns)
+        The counts as fractions of ``support``.
+    left_out : int
+        Number of labels that occur and are not drawn.
+    """
+
     columns: list[str]
     rows: list[str]
     support: np.ndarray
     counts: np.ndarray
     parts: np.ndarray
+    left_out: int
+
+    def depth(self, t: int, p: int) -> float:
+        """How strong the colour of a cell is, from 0 to 1."""
+        return float(self.parts[t, p]) ** (1.0 if t == p else _POWER)
 
 
-def _select(labels: Sequence[Any], confusion: np.ndarray) -> _Shown:
+def select(labels: Sequence[Any], confusion: np.ndarray) -> Shown:
     """The labels that occur, or the most frequent ones."""
     k = len(labels)
     if confusion.shape not in [(k, k), (k + 1, k)]:
@@ -101,13 +112,11 @@ def _select(labels: Sequence[Any], confusion: np.ndarray) -> _Shown:
     rows = np.append(keep, [k] * len(unknown)).astype(int)
     support, counts = confusion[rows].sum(axis=1), confusion[np.ix_(rows, keep)]
     parts = counts / np.maximum(support, 1)[:, None]
-    title = _title(confusion, n_seen - len(keep))
-    return _Shown(title, columns, columns + unknown, support, counts, parts)
+    return Shown(columns, columns + unknown, support, counts, parts, n_seen - len(keep))
 
 
 def _short(label: Any) -> str:
-    text = str(label)
-    return text if len(text) <= 16 else text[:15] + "…"
+    return clipped(label, 16)
 
 
 def _title(confusion: np.ndarray, left_out: int) -> str:
@@ -116,7 +125,7 @@ def _title(confusion: np.ndarray, left_out: int) -> str:
     return text + (f"; {left_out} rare labels not drawn" if left_out else "")
 
 
-def _draw_cells(axes: Axes, shown: _Shown) -> None:
+def _draw_cells(axes: Axes, shown: Shown) -> None:
     """The diagonal in one colour and errors in another, each with its own scale."""
     from matplotlib.colors import LinearSegmentedColormap, PowerNorm
 
@@ -137,7 +146,7 @@ def _draw_cells(axes: Axes, shown: _Shown) -> None:
         bar.ax.set_title(name, fontsize=9, color=color, loc="left")
 
 
-def _name_axes(axes: Axes, shown: _Shown) -> None:
+def _name_axes(axes: Axes, shown: Shown) -> None:
     """Labels on both axes; the true labels with their counts."""
     n_rows, n_columns = shown.counts.shape
     size = 9 if n_columns <= 25 else 7.5
@@ -157,23 +166,18 @@ def _name_axes(axes: Axes, shown: _Shown) -> None:
     axes.tick_params(which="minor", length=0)
 
 
-def _write_counts(axes: Axes, shown: _Shown, n_counts: int) -> None:
+def _write_counts(axes: Axes, shown: Shown, n_counts: int) -> None:
     """Counts in the cells of the most frequent errors; also on the diagonal if they fit."""
-    counts, parts = shown.counts, shown.parts
-    errors = counts.copy()
-    np.fill_diagonal(errors, 0)
-    few = counts.shape[1] <= 12
-    order = np.argsort(-errors, axis=None, kind="stable")[:n_counts]
-    cells = [divmod(int(cell), counts.shape[1]) for cell in order if errors.flat[cell]]
-    cells += [(k, k) for k in range(counts.shape[1])] if few else []
+    few = len(shown.columns) <= 12
+    cells = [(t, p) for t, p, _ in frequent_errors(shown.counts, n_counts)]
+    cells += [(k, k) for k in range(len(shown.columns))] if few else []
     for t, p in cells:
-        text = _count(counts[t, p])
-        dark = parts[t, p] ** (1.0 if t == p else _POWER) > 0.6
+        text = short_count(shown.counts[t, p])
         size = 9 if few else 6.5 if len(text) <= 3 else 5.5
-        color = "white" if dark else "black"
+        color = "white" if shown.depth(t, p) > 0.6 else "black"
         axes.text(p, t, text, ha="center", va="center", fontsize=size, color=color)
 
 
-def _count(n: int) -> str:
+def short_count(n: int) -> str:
     """A count in at most four characters; 10,000 and more are shown in thousands."""
     return f"{n}" if n < 10_000 else f"{n / 1000:.0f}k"

@@ -9,6 +9,7 @@ import rich.console
 from rich.table import Table
 from rich.text import Text
 
+from ..data.printable import printable
 from ..progress import duration
 from ..result import Result
 
@@ -37,7 +38,7 @@ def pairs_table(rows: list[tuple[str, str]], title: str | None = None) -> Table:
     table.add_column(style="cyan", no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in rows:
-        table.add_row(name, Text(value))
+        table.add_row(name, Text(printable(value)))
     return table
 
 

@@ -1,14 +1,18 @@
-"""Convergence plots: primal, dual and gap of a training run."""
+"""The convergence of a training run: charts of primal, dual and gap, and their picture."""
 
 from __future__ import annotations
 
-from math import inf, isfinite
+from collections.abc import Sequence
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from ..errors import MaxMarginError
 from ..result import Record, Result
 from .certificate import bound, optimum, verdict
+from .charts import Chart, Series, number, scale, span
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,6 +25,13 @@ FORMATS = (".png", ".svg", ".pdf")
 PRIMAL, DUAL, GAP = "#D55E00", "#0072B2", "#000000"
 
 _GREY = "#555555"
+
+#: The same colours by their names in the report's style sheet, and curves by their names there.
+_COLORS = {"--c0": DUAL, "--c1": PRIMAL, "--c2": "#009E73", "--c6": GAP}
+_NAMES = {"primal": "primal: objective of the weights", "dual": "dual: lower bound"}
+
+#: Points per curve: more cannot be told apart on a screen.
+_POINTS = 400
 
 
 def plot_result(result: Result, path: str | Path | None = None) -> Figure:
@@ -42,31 +53,29 @@ def plot_result(result: Result, path: str | Path | None = None) -> Figure:
     MaxMarginError
         If matplotlib is missing, the figure cannot be written, or there is nothing to draw.
     """
+    figure = new_figure(path, 9, 5.8)
+    if not result.history:
+        raise MaxMarginError("the result has no history to draw")
+    figure.suptitle(_title(result), fontsize=11.5)
+    axes = figure.subplots(2, 2, sharex="col", sharey="row")
+    for place, chart in zip(axes.flat, convergence_charts(result), strict=True):
+        _draw(place, chart)
+        place.label_outer()
+    handles = [h for place in axes[:, 0] for h in place.get_legend_handles_labels()[0]]
+    figure.legend(handles=handles, loc="outside lower center", ncols=4, frameon=False, fontsize=9)
+    return save(figure, path)
+
+
+def new_figure(path: str | Path | None, width: float, height: float) -> Figure:
+    """An empty figure in inches; an error if it could not be drawn, or not written to ``path``."""
     if path is not None:
         check_format(path)
     require_matplotlib()
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    if not result.history:
-        raise MaxMarginError("the result has no history to draw")
-    figure = Figure(figsize=(9, 5.8), layout="constrained", facecolor="white")
+    figure = Figure(figsize=(width, height), layout="constrained", facecolor="white")
     FigureCanvasAgg(figure)
-    figure.suptitle(_title(result), fontsize=11.5)
-    axes = figure.subplots(2, 2, sharex="col", sharey="row")
-    for column, (field, label) in enumerate(
-        [("time", "solver time (seconds)"), ("n_oracle", "oracle calls")]
-    ):
-        x = [getattr(record, field) for record in result.history]
-        _draw_objective(axes[0, column], x, result.history)
-        _draw_gap(axes[1, column], x, result.history)
-        axes[1, column].set_xlabel(label)
-    axes[0, 0].set_ylabel("objective")
-    axes[1, 0].set_ylabel("duality gap")
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False, fontsize=9)
-    if path is not None:
-        save(figure, path)
     return figure
 
 
@@ -86,13 +95,14 @@ def check_format(path: str | Path) -> None:
         raise MaxMarginError(f"{path}: a picture is one of {', '.join(FORMATS)}")
 
 
-def save(figure: Figure, path: str | Path) -> None:
-    """Write a figure, completely or not at all, in the format of the file extension."""
+def save(figure: Figure, path: str | Path | None) -> Figure:
+    """Write a figure to a file if there is one, completely or not at all; returns the figure."""
     from ..io import atomic_file
 
-    kind = Path(path).suffix[1:].lower()
-    with atomic_file(path) as file:
-        figure.savefig(file, format=kind, dpi=150)
+    if path is not None:
+        with atomic_file(path) as file:
+            figure.savefig(file, format=Path(path).suffix[1:].lower(), dpi=150)
+    return figure
 
 
 def _title(result: Result) -> str:
@@ -104,41 +114,98 @@ def _title(result: Result) -> str:
     )
 
 
-def _draw_objective(axes: Axes, x: list[float], history: list[Record]) -> None:
-    primal, dual = [r.primal for r in history], [r.dual for r in history]
-    _curve(axes, x, primal, PRIMAL, "primal: objective of the weights")
-    if not isfinite(dual[-1]):  # sampled cuts give no bound
-        _clean(axes)
-        return
-    _curve(axes, x, dual, DUAL, "dual: lower bound")
-    axes.fill_between(
-        x, dual, primal, color=_GREY, alpha=0.13, linewidth=0, label="the optimum lies here"
-    )
-    if dual[-1] > 0:
-        # The first dual values can be close to zero and would stretch the axis.
-        axes.set_yscale("log", nonpositive="clip")
-        axes.set_ylim(bottom=max(min(dual), dual[-1] / 100) / 1.3)
-    _clean(axes)
-
-
-def _draw_gap(axes: Axes, x: list[float], history: list[Record]) -> None:
-    _curve(axes, x, [r.gap for r in history], GAP)
-    if 0 < history[-1].gap < inf:
-        axes.set_yscale("log")
-    _clean(axes)
-
-
-def _curve(axes: Axes, x: list[float], y: list[float], color: str, label: str = "") -> None:
-    """A line with a dot at its end, so that a single iteration is visible too."""
-    axes.plot(
-        x, y, color=color, label=label, linewidth=1.8, marker="o", markersize=5, markevery=[-1]
-    )
-
-
-def _clean(axes: Axes) -> None:
-    axes.set_xscale("log")
+def _draw(axes: Axes, chart: Chart) -> None:
+    """Draw a chart with matplotlib; the title of the axis names a curve that is alone."""
+    for series in chart.series:
+        points = {"marker": "o", "markersize": 5, "linestyle": "none"}
+        line = {"linewidth": 1.8, "label": _NAMES.get(series.name)}
+        look = line if series.marker is None else points
+        axes.plot(series.x, series.y, color=_COLORS[series.color], **look)
+    for _, place, color, name in chart.lines:
+        axes.axhline(place, color=_COLORS[color], linewidth=1.2, linestyle="--", label=name)
+    if chart.band is not None:
+        name, x, low, high = chart.band
+        axes.fill_between(x, low, high, color=_GREY, alpha=0.13, linewidth=0, label=name)
+    axes.set(xlabel=chart.x_label, xscale=scale(chart.x_log), xlim=span(chart, "x"))
+    axes.set(ylabel=chart.y_label, yscale=scale(chart.y_log), ylim=span(chart, "y"))
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set_color(_GREY)
     axes.tick_params(colors=_GREY, which="both", labelsize=9)
     axes.grid(True, which="major", color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
+
+
+def thin(history: Sequence[Record], points: int = _POINTS) -> list[Record]:
+    """At most ``points`` records, evenly spaced in log(iteration), including the last one."""
+    last = len(history)
+    if last <= points:
+        return list(history)
+    chosen = np.unique(np.geomspace(1, last, points).round().astype(int)) - 1
+    return [history[i] for i in chosen]
+
+
+def convergence_charts(result: Result) -> list[Chart]:
+    """Objective and gap, over time and over oracle calls."""
+    history = thin(result.history)
+    texts = [_values(record) for record in history]
+    charts = []
+    for name, x_label, x in (
+        ("time", "solver time, seconds", [record.time for record in history]),
+        ("oracle calls", "oracle calls", [float(record.n_oracle) for record in history]),
+    ):
+        charts += [_objective(name, x_label, x, history, texts, result)]
+        charts += [_gap(name, x_label, x, history, texts, result)]
+    return [charts[0], charts[2], charts[1], charts[3]]
+
+
+def _objective(
+    name: str, x_label: str, x: list[float], history: list[Record], texts: list[str], result: Result
+) -> Chart:
+    primal, dual = [r.primal for r in history], [r.dual for r in history]
+    log = result.dual > 0 and result.primal > 0
+    floor = max(min(dual), result.dual / 100) if log else None
+    if floor is not None:
+        # The first dual values can be close to zero and would stretch the axis.
+        dual = [max(value, floor) for value in dual]
+    known = [p for p in primal if isfinite(p)]
+    top = max(known) if known else None
+    if log and top is not None:
+        top = min(top, 1000 * result.primal) * 1.1
+        primal = [min(value, top) if isfinite(value) else value for value in primal]
+    series = [
+        Series("primal", x, primal, "--c1", hover="none"),
+        Series("dual", x, dual, "--c0", texts=texts, hover="vline"),
+        Series("primal", x[-1:], primal[-1:], "--c1", "none", "circle", 8, hover="none"),
+        Series("dual", x[-1:], dual[-1:], "--c0", "none", "circle", 8, hover="none"),
+    ]
+    both = [i for i, value in enumerate(primal) if isfinite(value)]
+    x_known, low, high = ([values[i] for i in both] for values in (x, dual, primal))
+    return Chart(
+        f"Objective over {name}", x_label, "objective", series, x_log=True, y_log=log,
+        y_range=(floor / 1.3 if floor else None, None),
+        band=("the optimum lies here", x_known, low, high),
+    )  # fmt: skip
+
+
+def _gap(
+    name: str, x_label: str, x: list[float], history: list[Record], texts: list[str], result: Result
+) -> Chart:
+    gap = [r.gap for r in history]
+    log = any(isfinite(value) and value > 0 for value in gap)
+    series = [
+        Series("gap", x, gap, "--c6", texts=texts, hover="vline"),
+        Series("gap", x[-1:], gap[-1:], "--c6", "none", "circle", 8, hover="none"),
+    ]
+    goal = [("y", result.target, "--c2", "gap to reach")] if result.target else []
+    return Chart(
+        f"Gap over {name}", x_label, "duality gap", series, x_log=True, y_log=log, lines=goal
+    )
+
+
+def _values(record: Record) -> str:
+    return (
+        f"iteration {record.iteration:,}\n"
+        f"{number(record.time)} s, {record.n_oracle:,} oracle calls\n"
+        f"primal {record.primal:.6g}\ndual {record.dual:.6g}\ngap {record.gap:.4g}\n"
+        f"{record.planes:,} planes"
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from ..data.printable import printable
 from ..metrics.classes import Evaluation
 from .confusion import plot_confusion
 from .console import Console
@@ -18,71 +18,69 @@ from .console import Console
 CONFUSION_CLASSES = 12
 
 
-@dataclass(frozen=True)
-class ShownEvaluation:
+class ShownEvaluation(Evaluation):
     """An evaluation that can be printed, plotted and written as JSON."""
-
-    evaluation: Evaluation
 
     def to_dict(self) -> dict[str, Any]:
         """All counts and measures, as JSON types."""
-        return evaluation_json(self.evaluation)
+        names = ("precision", "recall", "f1", "support")
+        rows = zip(self.classes, self.by_class.rows(), strict=True)
+        return {
+            "accuracy": self.accuracy,
+            "n": self.n,
+            "n_unseen_labels": self.unseen,
+            "classes": [{"label": label} | {k: row[k] for k in names} for label, row in rows],
+            "confusion": self.confusion[:-1].tolist(),
+        }
 
     def print(self) -> None:
-        """Print tables on standard output."""
-        print_evaluation(self.evaluation)
+        """Print accuracy, a table per class, and the confusion matrix if there are few classes."""
+        console = Console()
+        console.print(
+            f"[bold]accuracy {self.accuracy:.4f}[/bold]  ({self.correct:,} of {self.n:,} examples)"
+        )
+        if self.unseen:
+            console.print(
+                f"{self.unseen:,} examples have labels that were not in the training data: "
+                "they count as errors",
+                style="yellow",
+            )
+        console.print(self._class_table())
+        if len(self.classes) <= CONFUSION_CLASSES:
+            console.print(self._confusion_table())
 
     def plot(self, path: Path) -> None:
         """Plot the confusion matrix."""
-        plot_confusion(self.evaluation.classes, self.evaluation.confusion, path)
+        plot_confusion(self.classes, self.confusion, path)
 
+    def _class_table(self) -> Table:
+        table = Table(box=box.SIMPLE_HEAD, header_style="bold")
+        table.add_column("class")
+        for name in ("precision", "recall", "F1", "support"):
+            table.add_column(name, justify="right")
+        found = self.by_class
+        measures = (found.precision, found.recall, found.f1)
+        for k, label in enumerate(self.classes):
+            values = (f"{measure[k]:.4f}" for measure in measures)
+            table.add_row(Text(printable(label)), *values, f"{found.support[k]:,}")
+        table.add_section()
+        means = (f"{measure.mean():.4f}" for measure in measures)
+        table.add_row("mean", *means, f"{found.support.sum():,}")
+        return table
 
-def print_evaluation(evaluation: Evaluation) -> None:
-    """Print accuracy, a table per class, and the confusion matrix if there are few classes."""
-    console = Console()
-    console.print(
-        f"[bold]accuracy {evaluation.accuracy:.4f}[/bold]  "
-        f"({evaluation.correct.sum():,} of {evaluation.n:,} examples)"
-    )
-    if evaluation.unseen:
-        console.print(
-            f"{evaluation.unseen:,} examples have labels that were not in the training data: "
-            "they count as errors",
-            style="yellow",
-        )
-    console.print(_class_table(evaluation))
-    if len(evaluation.classes) <= CONFUSION_CLASSES:
-        console.print(_confusion_table(evaluation))
-
-
-def _class_table(evaluation: Evaluation) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, header_style="bold")
-    table.add_column("class")
-    for name in ("precision", "recall", "F1", "support"):
-        table.add_column(name, justify="right")
-    measures = (evaluation.precision, evaluation.recall, evaluation.f1)
-    for k, label in enumerate(evaluation.classes):
-        values = (f"{measure[k]:.4f}" for measure in measures)
-        table.add_row(Text(str(label)), *values, f"{evaluation.support[k]:,}")
-    table.add_section()
-    means = (f"{measure.mean():.4f}" for measure in measures)
-    table.add_row("mean", *means, f"{evaluation.support.sum():,}")
-    return table
-
-
-def _confusion_table(evaluation: Evaluation) -> Table:
-    table = Table(
-        box=box.SIMPLE_HEAD, header_style="bold", title="true (rows) and predicted (columns)",
-        title_justify="left", padding=(0, 1, 0, 0),
-    )  # fmt: skip
-    table.add_column("")
-    for label in evaluation.classes:
-        table.add_column(Text(str(label)), justify="right")
-    for k, label in enumerate(evaluation.classes):
-        table.add_row(Text(str(label)), *_confusion_cells(evaluation.confusion[k], k))
-    if evaluation.unseen:
-        table.add_row("not seen", *_confusion_cells(evaluation.confusion[-1], None))
-    return table
+    def _confusion_table(self) -> Table:
+        table = Table(
+            box=box.SIMPLE_HEAD, header_style="bold", title="true (rows) and predicted (columns)",
+            title_justify="left", padding=(0, 1, 0, 0),
+        )  # fmt: skip
+        table.add_column("")
+        for label in self.classes:
+            table.add_column(Text(printable(label)), justify="right")
+        for k, label in enumerate(self.classes):
+            table.add_row(Text(printable(label)), *_confusion_cells(self.confusion[k], k))
+        if self.unseen:
+            table.add_row("not seen", *_confusion_cells(self.confusion[-1], None))
+        return table
 
 
 def _confusion_cells(counts: Any, right: int | None) -> list[Text]:
@@ -91,19 +89,3 @@ def _confusion_cells(counts: Any, right: int | None) -> list[Text]:
         Text("·", "dim") if count == 0 else Text(f"{count:,}", "green" if p == right else "red")
         for p, count in enumerate(counts.tolist())
     ]
-
-
-def evaluation_json(evaluation: Evaluation) -> dict[str, Any]:
-    """All counts and measures, as JSON types."""
-    by_class = zip(
-        evaluation.classes, evaluation.precision.tolist(), evaluation.recall.tolist(),
-        evaluation.f1.tolist(), evaluation.support.tolist(), strict=True,
-    )  # fmt: skip
-    names = ("label", "precision", "recall", "f1", "support")
-    return {
-        "accuracy": evaluation.accuracy,
-        "n": evaluation.n,
-        "n_unseen_labels": evaluation.unseen,
-        "classes": [dict(zip(names, row, strict=True)) for row in by_class],
-        "confusion": evaluation.confusion[:-1].tolist(),
-    }

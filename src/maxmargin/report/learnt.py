@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..outputs.explain import Explanation, Weight, Weights
-from .page import escape
+from .page import escape, name_html
 
 #: The weights of more labels than this are collapsed.
 _OPEN = 12
@@ -41,14 +41,14 @@ def _weights(weights: Weights) -> str:
         for side, color in ((weights.positive, "--good"), (weights.negative, "--bad"))
         for entry in side
     )
-    return f"<div><h3>{escape(weights.title)}</h3><table><tbody>{rows}</tbody></table></div>"
+    return f"<div><h3>{name_html(weights.title)}</h3><table><tbody>{rows}</tbody></table></div>"
 
 
 def _weight(entry: Weight, largest: float, color: str) -> str:
     part = 100 * abs(entry.weight) / largest
     return (
         f'<tr><td class="mono"><div class="bar" style="--p:{part:.0f};--k:var({color})">'
-        f'{escape(entry.name)}</div></td><td class="n">{entry.weight:+.4f}</td></tr>'
+        f'{name_html(entry.name)}</div></td><td class="n">{entry.weight:+.4f}</td></tr>'
     )
 
 
@@ -78,8 +78,8 @@ def _suspect(number: int, suspect: dict[str, Any]) -> str:
         body = _sentence(truth, worst, suspect.get("words"))
     else:
         body = (
-            f'<p><span class="muted">label</span> {escape(_clip(truth))}, '
-            f'<span class="muted">model</span> <b>{escape(_clip(worst))}</b></p>'
+            f'<p><span class="muted">label</span> {name_html(truth)}, '
+            f'<span class="muted">model</span> <b>{name_html(worst)}</b></p>'
         )
     state = " open" if number < 3 else ""
     return f"<details{state}><summary>{escape(head)}</summary>{body}</details>"
@@ -98,11 +98,11 @@ def _sentence(truth: list[Any], worst: list[Any], words: Any) -> str:
             cells.append('<span class="token">…</span>')
             skipped = False
         word = str(t + 1) if words is None else _word(words[t])
-        tags = f'<small class="file">{escape(str(label))}</small>'
+        tags = f'<small class="file">{name_html(label)}</small>'
         if differ[t]:
-            tags += f'<small class="model">{escape(str(other))}</small>'
+            tags += f'<small class="model">{name_html(other)}</small>'
         kind = "token wrong" if differ[t] else "token"
-        cells.append(f'<span class="{kind}">{escape(_clip(word))}{tags}</span>')
+        cells.append(f'<span class="{kind}">{name_html(word)}{tags}</span>')
     if skipped:
         cells.append('<span class="token">…</span>')
     return f'<div class="sentence">{"".join(cells)}</div>'
@@ -116,8 +116,3 @@ def _word(token: Any) -> str:
     if isinstance(token, (list, tuple)):
         return str(token[0]) if token else ""
     return str(token)
-
-
-def _clip(value: Any) -> str:
-    text = str(value)
-    return text if len(text) <= 80 else text[:79] + "…"

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from html import escape
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from .. import __version__
+from ..data.printable import clipped, printable
 from ..errors import MaxMarginError
 from .charts import Chart, draw, require_bokeh
 
-__all__ = ["Page", "check_name", "check_page", "escape", "table"]
+__all__ = ["Page", "check_name", "check_page", "escape", "name_html", "table"]
+
+
+def escape(text: str, quote: bool = True) -> str:
+    """Text as HTML; control characters become visible."""
+    return html.escape(printable(text, keep="\n\t"), quote)
+
+
+def name_html(value: Any, length: int = 80) -> str:
+    """A label, word or name of a feature as HTML, clipped; its direction changes nothing else."""
+    return f"<bdi>{html.escape(clipped(value, length))}</bdi>"
 
 
 def check_name(path: str | Path) -> None:

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from .confusion import MOST
-from .page import escape, table
+from ..metrics.counts import Counts, frequent_errors
+from .confusion import Shown, select, short_count
+from .page import escape, name_html, table
 
-#: Colours show this power of an error's fraction, so that errors of one percent are visible.
-_POWER = 0.38
+#: Longer names of rows and columns of a confusion matrix are clipped, in characters.
+_SHORT = 16
 
 #: Number of errors to list, the most frequent ones.
 _ERRORS = 8
@@ -75,23 +76,20 @@ def outcome_html(outcome: Outcome) -> str:
         f"<p>{escape(outcome.sentence())}</p>",
     ]
     if outcome.n:
+        shown = select(outcome.labels, np.asarray(outcome.confusion))
         parts.append(_errors(outcome))
-        parts.append(f'<p class="small muted">{_legend(outcome)}</p>')
-        parts.append(f'<div class="split">{_confusion(outcome)}{_label_table(outcome)}</div>')
+        parts.append(f'<p class="small muted">{_legend(shown.left_out)}</p>')
+        parts.append(f'<div class="split">{_confusion(shown)}{_label_table(outcome)}</div>')
     return "".join(parts)
 
 
 def _label_table(outcome: Outcome) -> str:
-    k = len(outcome.labels)
-    counts = np.asarray(outcome.confusion)
-    hits, found, there = counts.diagonal(), counts.sum(axis=0), counts[:k].sum(axis=1)
-    precision, recall = hits / np.maximum(found, 1), hits / np.maximum(there, 1)
-    f1 = 2 * hits / np.maximum(found + there, 1)
-    order = [j for j in np.argsort(-there, kind="stable").tolist() if there[j] + found[j]]
+    found = Counts.of(list(outcome.labels), np.asarray(outcome.confusion))
+    order = np.argsort(-found.support, kind="stable").tolist()
     rows = [
-        [escape(str(outcome.labels[j])), f"{there[j]:,}", _bar(float(precision[j])),
-         _bar(float(recall[j])), _bar(float(f1[j]))]
-        for j in order
+        [name_html(found.names[j]), f"{found.support[j]:,}", _bar(float(found.precision[j])),
+         _bar(float(found.recall[j])), _bar(float(found.f1[j]))]
+        for j in order if found.support[j] + found.found[j]
     ]  # fmt: skip
     out = table(["label", outcome.what, "precision", "recall", "F1"], rows, [False] + 4 * [True])
     return out if len(rows) <= 30 else f"<details><summary>All labels</summary>{out}</details>"
@@ -101,16 +99,11 @@ def _bar(part: float) -> str:
     return f'<div class="bar" style="--p:{100 * part:.1f};--k:var(--good)">{100 * part:.1f}</div>'
 
 
-def _confusion(outcome: Outcome) -> str:
+def _confusion(shown: Shown) -> str:
     """A cell for each true and predicted label, coloured by its fraction of the true label."""
-    counts, k = np.asarray(outcome.confusion), len(outcome.labels)
-    total = counts[:k].sum(axis=1) + counts.sum(axis=0)
-    keep = np.sort(np.argsort(-total, kind="stable")[: min(int((total > 0).sum()), MOST)])
-    unknown = [k] if counts.shape[0] > k and counts[k].any() else []
-    names = [str(label) for label in outcome.labels] + ["(unknown)"]
-    tall = ' class="tall"' if max(len(names[j]) for j in keep) > 3 else ""
-    top = "".join(f"<th{tall}>{escape(_short(names[j]))}</th>" for j in keep)
-    body = "".join(_row(counts[t], t, keep, names[t]) for t in [*keep, *unknown])
+    tall = ' class="tall"' if max(map(len, shown.columns)) > 3 else ""
+    top = "".join(f"<th{tall}>{name_html(name, _SHORT)}</th>" for name in shown.columns)
+    body = "".join(_row(shown, t) for t in range(len(shown.rows)))
     return (
         f'<div class="scroll"><table class="confusion">'
         f"<thead><tr><th></th>{top}</tr></thead>"
@@ -118,10 +111,8 @@ def _confusion(outcome: Outcome) -> str:
     )
 
 
-def _legend(outcome: Outcome) -> str:
-    counts, k = np.asarray(outcome.confusion), len(outcome.labels)
-    seen = int((counts[:k].sum(axis=1) + counts.sum(axis=0) > 0).sum())
-    note = f" {seen - MOST} rare labels are left out." if seen > MOST else ""
+def _legend(left_out: int) -> str:
+    note = f" {left_out} rare labels are left out." if left_out else ""
     return (
         "Rows are true labels with their counts, columns are predicted labels. Correct predictions "
         "are blue, errors orange; a stronger colour means a larger fraction of the row."
@@ -129,42 +120,27 @@ def _legend(outcome: Outcome) -> str:
     )
 
 
-def _row(counts: np.ndarray, t: int, keep: np.ndarray, name: str) -> str:
-    support = int(counts.sum())
-    cells = []
-    for p in keep:
-        n = int(counts[p])
+def _row(shown: Shown, t: int) -> str:
+    support, cells = int(shown.support[t]), []
+    for p, n in enumerate(shown.counts[t].tolist()):
         if n == 0:
             cells.append("<td></td>")
             continue
-        part = n / support
-        depth = 100 * (part if p == t else part**_POWER)
+        depth = 100 * shown.depth(t, p)
         deep = " deep" if depth > 55 else ""
         kind = "hit" if p == t else "err"
         cells.append(
             f'<td class="{kind}{deep}" style="--p:{depth:.0f}" '
-            f'title="{n:,} of {support:,}, {100 * part:.1f} %">{_count(n)}</td>'
+            f'title="{n:,} of {support:,}, {100 * n / support:.1f} %">{short_count(n)}</td>'
         )
-    return f"<tr><th>{escape(_short(name))}<small>{support:,}</small></th>{''.join(cells)}</tr>"
+    name = name_html(shown.rows[t], _SHORT)
+    return f"<tr><th>{name}<small>{support:,}</small></th>{''.join(cells)}</tr>"
 
 
 def _errors(outcome: Outcome) -> str:
-    counts = np.array(outcome.confusion)
-    k = min(counts.shape)
-    counts[np.arange(k), np.arange(k)] = 0
-    order = np.argsort(-counts, axis=None, kind="stable")[:_ERRORS]
     names = [str(label) for label in outcome.labels] + ["(unknown)"]
-    pairs = [(*divmod(int(cell), counts.shape[1]), int(counts.flat[cell])) for cell in order]
-    words = [f"{escape(names[t])} as {escape(names[p])} ({n:,})" for t, p, n in pairs if n]
+    found = frequent_errors(np.asarray(outcome.confusion), _ERRORS)
+    words = [f"{name_html(names[t])} as {name_html(names[p])} ({n:,})" for t, p, n in found]
     if not words:
         return "<p>There are no errors.</p>"
     return f"<p>Most frequent errors (true label, predicted label): {', '.join(words)}.</p>"
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 16 else text[:15] + "…"
-
-
-def _count(n: int) -> str:
-    """A count in at most four characters."""
-    return f"{n}" if n < 10_000 else f"{n / 1000:.0f}k"

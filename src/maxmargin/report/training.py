@@ -8,17 +8,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ..progress import duration
-from ..result import Record, Result
+from ..result import Result
 from .certificate import bound, certificate, optimum, relative_gap, verdict
-from .charts import Chart, Series, number
-from .page import Page, check_page, escape, table
+from .convergence import convergence_charts
+from .page import Page, check_page, escape, name_html, table
 from .results import Outcome, outcome_html
-
-#: Points per curve: more cannot be told apart on a screen.
-_POINTS = 400
 
 #: Name and description of each kind of work that solvers measure.
 _WORK = {
@@ -128,80 +123,6 @@ def _certificate(result: Result) -> str:
     return f'<div class="cards">{boxes}</div><p>{escape(meaning)}</p>'
 
 
-def thin(history: Sequence[Record], points: int = _POINTS) -> list[Record]:
-    """At most ``points`` records, evenly spaced in log(iteration), including the last one."""
-    last = len(history)
-    chosen = np.unique(np.geomspace(1, last, min(points, last)).round().astype(int)) - 1
-    return [history[i] for i in chosen]
-
-
-def convergence_charts(result: Result) -> list[Chart]:
-    """Objective and gap, over time and over oracle calls."""
-    history = thin(result.history)
-    texts = [_values(record) for record in history]
-    charts = []
-    for name, x_label, x in (
-        ("time", "solver time, seconds", [record.time for record in history]),
-        ("oracle calls", "oracle calls", [float(record.n_oracle) for record in history]),
-    ):
-        charts += [_objective(name, x_label, x, history, texts, result)]
-        charts += [_gap(name, x_label, x, history, texts, result)]
-    return [charts[0], charts[2], charts[1], charts[3]]
-
-
-def _objective(
-    name: str, x_label: str, x: list[float], history: list[Record], texts: list[str], result: Result
-) -> Chart:
-    primal, dual = [r.primal for r in history], [r.dual for r in history]
-    log = result.dual > 0 and result.primal > 0
-    floor = max(min(dual), result.dual / 100) if log else None
-    if floor is not None:
-        # The first dual values can be close to zero and would stretch the axis.
-        dual = [max(value, floor) for value in dual]
-    known = [p for p in primal if math.isfinite(p)]
-    top = max(known) if known else None
-    if log and top is not None:
-        top = min(top, 1000 * result.primal) * 1.1
-        primal = [min(value, top) if math.isfinite(value) else value for value in primal]
-    series = [
-        Series("primal", x, primal, "--c1", hover="none"),
-        Series("dual", x, dual, "--c0", texts=texts, hover="vline"),
-        Series("primal", x[-1:], primal[-1:], "--c1", "none", "circle", 8, hover="none"),
-        Series("dual", x[-1:], dual[-1:], "--c0", "none", "circle", 8, hover="none"),
-    ]
-    both = [i for i, value in enumerate(primal) if math.isfinite(value)]
-    x_known, low, high = ([values[i] for i in both] for values in (x, dual, primal))
-    return Chart(
-        f"Objective over {name}", x_label, "objective", series, x_log=True, y_log=log,
-        y_range=(floor / 1.3 if floor else None, None),
-        band=("the optimum lies here", x_known, low, high),
-    )  # fmt: skip
-
-
-def _gap(
-    name: str, x_label: str, x: list[float], history: list[Record], texts: list[str], result: Result
-) -> Chart:
-    gap = [r.gap for r in history]
-    log = any(math.isfinite(value) and value > 0 for value in gap)
-    series = [
-        Series("gap", x, gap, "--c6", texts=texts, hover="vline"),
-        Series("gap", x[-1:], gap[-1:], "--c6", "none", "circle", 8, hover="none"),
-    ]
-    goal = [("y", result.target, "--c2", "gap to reach")] if result.target else []
-    return Chart(
-        f"Gap over {name}", x_label, "duality gap", series, x_log=True, y_log=log, lines=goal
-    )
-
-
-def _values(record: Record) -> str:
-    return (
-        f"iteration {record.iteration:,}\n"
-        f"{number(record.time)} s, {record.n_oracle:,} oracle calls\n"
-        f"primal {record.primal:.6g}\ndual {record.dual:.6g}\ngap {record.gap:.4g}\n"
-        f"{record.planes:,} planes"
-    )
-
-
 def _convergence(page: Page, result: Result) -> str:
     keys = [
         ("primal", "--c1", "solid"), ("dual", "--c0", "solid"),
@@ -242,7 +163,7 @@ def _time(result: Result) -> str:
 def _settings(settings: dict[str, Any]) -> str:
     def brief(value: Any) -> str:
         text = value if isinstance(value, str) else repr(value)
-        return escape(text if len(text) <= 200 else text[:199] + "…")
+        return name_html(text, 200)
 
     rows = [[escape(str(k)), f"<code>{brief(v)}</code>"] for k, v in settings.items()]
     return table(["", ""], rows, [False, False])

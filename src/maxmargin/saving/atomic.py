@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
-import secrets
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, BinaryIO
 
+from ..data.printable import printable
 from ..errors import MaxMarginError
+from .leftovers import LOCKS, open_temporary
 
 
 def write_lines_atomic(path: Any, lines: Iterable[str]) -> None:
     """Write a UTF-8 text file, completely or not at all; ``"-"`` is standard output.
+
+    On a terminal control characters are replaced by visible escapes.
 
     Parameters
     ----------
@@ -25,7 +28,11 @@ def write_lines_atomic(path: Any, lines: Iterable[str]) -> None:
     MaxMarginError
         If the file cannot be written. An existing file is left unchanged then.
     """
-    encoded = (line.encode() + b"\n" for line in lines)
+    to_screen = isinstance(path, str) and path == "-" and sys.stdout.isatty()
+    if to_screen:  # a file or a pipe gets the data as they are
+        lines = (printable(line, keep="\t") for line in lines)
+    # A single surrogate, which a label given in Python may have, has no code in UTF-8.
+    encoded = (line.encode("utf-8", "backslashreplace") + b"\n" for line in lines)
     if isinstance(path, str) and path == "-":
         sys.stdout.flush()
         sys.stdout.buffer.writelines(encoded)
@@ -48,29 +55,48 @@ def atomic_file(
         The exception to raise, with file name and reason, if the file cannot be written.
     temporary : str, optional
         The temporary file, in the same directory; an existing one, which a killed process may
-        have left, is overwritten. By default a new random name.
+        have left, is overwritten. By default a new random name, and files that killed processes
+        have left in the directory are removed (see ``leftovers``).
     """
+    name = _file_name(path, error)
     try:
-        if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
+        if os.path.exists(name) and not os.path.isfile(name):
             # A device or a pipe, such as /dev/stdout, is written to and never replaced.
-            with open(path, "wb") as file:
+            with open(name, "wb") as file:
                 yield file
             return
-        target = os.path.realpath(path)  # a link stays a link
-        mode = "xb" if temporary is None else "wb"
-        if temporary is None:
-            temporary = os.path.join(os.path.dirname(target), f".{secrets.token_hex(8)}.tmp")
+        target = os.path.realpath(name)  # a link stays a link
+        file = open_temporary(os.path.dirname(target)) if temporary is None else _open(temporary)
         try:
-            with open(temporary, mode) as file:
+            with file:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
-            os.replace(temporary, target)
+                if LOCKS:  # while it is locked, no other process can take it for a leftover
+                    os.replace(file.name, target)
+            if not LOCKS:  # such systems do not rename open files
+                os.replace(file.name, target)
         except BaseException:
             with suppress(OSError):
-                os.unlink(temporary)
+                os.unlink(file.name)
             raise
     except OSError as reason:
-        raise error(f"{os.fsdecode(path)}: cannot be written: {reason.strerror or reason}") from (
-            reason
-        )
+        raise error(f"{name}: cannot be written: {reason.strerror or reason}") from reason
+
+
+def _open(name: str) -> BinaryIO:
+    return open(name, "wb")
+
+
+def _file_name(path: Any, error: type[MaxMarginError]) -> str:
+    """The path as text; an error if no file can have this name."""
+    try:
+        name = os.fsdecode(path)
+        encoded = os.fsencode(name)
+    except (TypeError, ValueError):
+        raise error(f"{path!r} is not the name of a file") from None
+    if not encoded or b"\0" in encoded:
+        raise error(f"{name!r} is not the name of a file")
+    if os.path.isdir(name):
+        raise error(f"{name}: cannot be written: it is a directory, name a file in it")
+    return name

@@ -5,8 +5,8 @@ version, the user's meta, and type, shape and sha256 of each array) and ``checks
 ``meta.json``). ``meta.json`` and ``checksum`` will have the same names and form in all later
 versions, so that an old maxmargin can say which version a new file needs.
 
-A file is never trusted: nothing in it is evaluated or unpickled, and memory is allocated in
-proportion to the bytes in the file, not to the sizes that a header claims.
+A file is never trusted: nothing in it is evaluated or unpickled, and the memory that it asks for is
+compared with a limit before it is allocated (``budget.py``).
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ import numpy as np
 from .. import __version__
 from ..errors import ModelFileError
 from .atomic import atomic_file
+from .budget import Budget, read_limit
 from .npy import DTYPE, RefusedError, parse_array, write_array
+from .sparse import dense_size
 
 FORMAT = "maxmargin-model"
 VERSION = 1
@@ -94,8 +96,16 @@ def _meta_bytes(meta: dict[str, Any], specs: dict[str, Any]) -> bytes:
     return text.encode("ascii")
 
 
-def read_container(path: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def read_container(
+    path: Any, max_bytes: int | None = None
+) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Read a model file back: the ``meta`` and ``arrays`` given to `write_container`.
+
+    Parameters
+    ----------
+    path : str or path
+    max_bytes : int, optional
+        Limit on the memory that the content may take; see ``registry.load``.
 
     Raises
     ------
@@ -103,18 +113,20 @@ def read_container(path: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         If the file cannot be read, is not a model, is damaged or needs a newer maxmargin; the
         message names the file and the reason.
     """
-    name = os.fsdecode(path)
+    name, limit = os.fsdecode(path), read_limit(max_bytes)
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):
             raise RefusedError("is not a regular file")
         with open(path, "rb") as file:
             size = _check_frame(file)
             with zipfile.ZipFile(file) as archive:
-                return _read_archive(archive, size)
+                return _read_archive(archive, size, Budget(size, limit))
     except RefusedError as error:
         raise ModelFileError(f"{name}: {error}") from None
     except OSError as error:
         raise ModelFileError(f"{name}: cannot be read: {error.strerror or error}") from error
+    except MemoryError as error:
+        raise ModelFileError(f"{name}: cannot be read: not enough memory") from error
     except (
         zipfile.BadZipFile,
         struct.error,
@@ -146,7 +158,7 @@ def _check_frame(file: BinaryIO) -> int:
 
 
 def _read_archive(
-    archive: zipfile.ZipFile, size: int
+    archive: zipfile.ZipFile, size: int, budget: Budget
 ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     entries = _checked_entries(archive.infolist(), size)
     content = _read_entry(archive, entries.pop("meta.json"))
@@ -157,10 +169,14 @@ def _read_archive(
     specs = header["arrays"]
     if entries.keys() != {f"{name}.npy" for name in specs}:
         raise RefusedError("was altered: its arrays are not those listed in meta.json")
+    budget.spend_labels(header["meta"])
+    for name, spec in specs.items():
+        budget.spend_array(name, spec)
     arrays = {
         name: parse_array(name, _read_entry(archive, entries[f"{name}.npy"]), spec)
         for name, spec in specs.items()
     }
+    budget.spend(8 * dense_size(arrays), "weights")
     return header["meta"], arrays
 
 
@@ -201,7 +217,7 @@ def _checked_header(header: Any) -> dict[str, Any]:
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise RefusedError("is not a maxmargin model file")
     version = header.get("version")
-    if not isinstance(version, int) or version < 1:
+    if type(version) is not int or version < 1:
         raise RefusedError(f"is damaged: its format version is {version!r}")
     if version > VERSION:
         raise RefusedError(

@@ -14,17 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ModelFileError
+from ..errors import MaxMarginError, ModelFileError
 from ..result import Record
 from .container import read_container, write_container
-from .label_json import labels_from_json, labels_to_json
-from .values import decode_parameters, decode_result, encode_parameter, encode_result, plain
+from .contents import OF_THE_RUN, decode_fitted, decode_result
+from .label_json import labels_to_json
+from .values import decode_parameters, encode_parameter, encode_result, plain
 
 #: Fitted attributes that are stored as labels.
 _LABELS = ("classes_", "n_features_in_", "feature_names_in_")
-
-#: Parameters that belong to a training run and are not stored.
-_OF_THE_RUN = ("backend", "checkpoint")
 
 #: From the class name of an estimator to its structure.
 Find = Callable[[str], Any]
@@ -53,14 +51,18 @@ def save_model(estimator: Any, path: Any) -> None:
     meta: dict[str, Any] = {"estimator": structure.estimator_name}
     meta |= parts.encode(estimator, arrays)
     parameters = parts.parameters(estimator, estimator.get_params(deep=False))
+    parameters = {key: value for key, value in parameters.items() if key not in OF_THE_RUN}
     problem = parameters.pop("problem", None)
     if problem is not None:
         meta["problem"] = type(problem).__name__
     meta["parameters"] = {
         key: encode_parameter(key, value, arrays, parts.parameter_classes)
         for key, value in parameters.items()
-        if key not in _OF_THE_RUN
     }
+    try:
+        parts.check_parameters(parameters)
+    except (ValueError, TypeError) as error:
+        raise ModelFileError(f"a model with such a parameter cannot be stored: {error}") from error
     meta["fitted"] = {
         key: labels_to_json(getattr(estimator, key)) for key in _LABELS if hasattr(estimator, key)
     }
@@ -71,18 +73,18 @@ def save_model(estimator: Any, path: Any) -> None:
     write_container(path, meta, arrays)
 
 
-def load(path: Any, find: Find, problem: Any = None) -> Any:
+def load(path: Any, find: Find, problem: Any = None, max_bytes: int | None = None) -> Any:
     """Read an estimator; ``find`` looks up its structure. See ``registry.load``."""
-    meta, arrays = read_container(path)
+    meta, arrays = read_container(path, max_bytes)
     with _blaming(path):
         structure = _find_structure(meta, find)
         given = _check_problem(meta, problem)
         parts = structure.model
-        parameters = decode_parameters(meta, arrays, parts.parameter_classes)
-        estimator = structure.estimator(**given, **parameters)
+        estimator = structure.estimator(**given, **_parameters(parts, meta, arrays))
+        fitted = decode_fitted(meta["fitted"])
         for key in _LABELS:
-            if key in meta["fitted"]:
-                setattr(estimator, key, labels_from_json(meta["fitted"][key]))
+            if key in fitted:
+                setattr(estimator, key, fitted[key])
         w = parts.decode(estimator, meta, arrays)
         estimator.result_ = decode_result(meta["result"], arrays["history"], w)
         estimator.n_iter_ = estimator.result_.n_iter
@@ -103,17 +105,18 @@ def summary(path: Any, find: Find) -> dict[str, Any]:
     with _blaming(path):
         structure = _find_structure(meta, find)
         parts = structure.model
-        parameters = decode_parameters(meta, arrays, parts.parameter_classes)
+        parameters = _parameters(parts, meta, arrays)
         weights = parts.weights(meta, arrays).ravel()
         result = decode_result(meta["result"], arrays["history"], weights)
-        classes = labels_from_json(meta["fitted"].get("classes_"))
+        fitted = decode_fitted(meta["fitted"])
+        classes = fitted.get("classes_")
         return {
             "structure": structure.name,
             "estimator": meta["estimator"],
             "problem": meta.get("problem"),
             "parameters": {key: plain(value) for key, value in parameters.items()},
             "classes": None if classes is None else [plain(label) for label in classes.tolist()],
-            "n_features": meta["fitted"].get("n_features_in_"),
+            "n_features": fitted.get("n_features_in_"),
             "n_weights": _count(weights, parts.counts_nonzeros),
             "result": result,
             **parts.summary(meta, arrays),
@@ -122,13 +125,28 @@ def summary(path: Any, find: Find) -> dict[str, Any]:
 
 @contextmanager
 def _blaming(path: Any) -> Iterator[None]:
-    """Turn errors in the content of a file into a ModelFileError that names the file."""
+    """Turn errors in the content of a file into a ModelFileError that names the file.
+
+    All errors: the content decides what is called here, so none of them is the caller's mistake.
+    """
+    name = os.fsdecode(path)
     try:
         yield
     except ModelFileError as error:
-        raise ModelFileError(f"{os.fsdecode(path)}: {error}") from None
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ModelFileError(f"{os.fsdecode(path)}: is damaged: {error!r}") from error
+        raise ModelFileError(f"{name}: {error}") from None
+    except MemoryError as error:
+        raise ModelFileError(f"{name}: cannot be read: not enough memory") from error
+    except Exception as error:
+        known = isinstance(error, MaxMarginError) or type(error) is ValueError
+        reason = str(error) if known else repr(error)
+        raise ModelFileError(f"{name}: is damaged or was altered: {reason:.1000}") from error
+
+
+def _parameters(parts: Any, meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+    """The checked parameters of the estimator in a file, by name."""
+    parameters = decode_parameters(meta, arrays, parts.parameter_classes)
+    parts.check_parameters(parameters)
+    return parameters
 
 
 def _find_structure(meta: dict[str, Any], find: Find) -> Any:

@@ -53,7 +53,10 @@ def parse_array(name: str, content: bytes, spec: Any) -> np.ndarray:
     found = {"dtype": descr, "shape": shape, "sha256": hashlib.sha256(content).hexdigest()}
     if found != spec or not DTYPE.fullmatch(descr):
         raise RefusedError(f"was altered: array {name!r} does not match its description")
-    dtype = np.dtype(descr)
+    try:
+        dtype = np.dtype(descr)
+    except TypeError:  # a longer string than numpy can hold
+        raise RefusedError(f"is damaged: array {name!r} has the type {descr}") from None
     data_size = math.prod(shape) * dtype.itemsize
     if header.end() != 10 + struct.unpack("<H", length)[0]:
         raise RefusedError(f"is damaged: the header of array {name!r} is inconsistent")

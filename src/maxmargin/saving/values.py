@@ -9,14 +9,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelFileError
-from ..result import Record, Result, Status
+from ..result import Result
 from ..solvers import solver_classes
+from .contents import NUMBERS
 from .label_json import labels_from_json, labels_to_json
-
-#: The fields of a result that are numbers.
-_NUMBERS = (
-    "primal", "dual", "gap", "n_iter", "n_oracle", "time", "prepare_time", "compile_time",
-)  # fmt: skip
 
 
 def encode_parameter(
@@ -86,25 +82,8 @@ def encode_result(result: Result) -> dict[str, Any]:
         "solver": result.solver,
         "target": result.target,
         "bounds": result.bounds,
-        **{key: labels_to_json(getattr(result, key)) for key in _NUMBERS},
+        **{key: labels_to_json(getattr(result, key)) for key in NUMBERS},
     }
-
-
-def decode_result(code: dict[str, Any], history: np.ndarray, w: np.ndarray) -> Result:
-    """The result with its history and weights."""
-    return Result(
-        w=w,
-        status=Status[code["status"]],
-        history=[
-            Record(int(i), time, int(n_oracle), primal, dual, gap, int(planes))
-            for i, time, n_oracle, primal, dual, gap, planes in history.tolist()
-        ],
-        shares=dict(code["shares"]),
-        solver=code.get("solver", ""),
-        target=code.get("target"),
-        bounds=code.get("bounds", ""),
-        **{key: labels_from_json(code[key]) for key in _NUMBERS},
-    )
 
 
 def plain(value: Any) -> Any:

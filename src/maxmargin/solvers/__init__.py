@@ -20,17 +20,10 @@ from .dual import DualSolver
 from .loop import solve
 from .one_slack import OneSlack
 from .sdm import SDM
-from .task import Task
+from .task import Task, is_tiny
 
 #: The entry-point group of solvers in other packages.
 GROUP = "maxmargin.solvers"
-
-#: "auto" chooses one-slack below this number of operations per oracle pass: training is fast with
-#: any solver, and one-slack compiles faster.
-FEW_OPERATIONS = 1e5
-
-#: The same as a number of examples, for problems that do not know their operations.
-FEW_EXAMPLES = 500
 
 
 @cache
@@ -91,9 +84,7 @@ def choose(shard: Shard) -> Solver:
     """
     if not shard.loops.compiled:
         return OneSlack()
-    operations = shard.operations()
-    tiny = shard.n < FEW_EXAMPLES if operations is None else operations < FEW_OPERATIONS
-    return OneSlack() if tiny else SDM()
+    return OneSlack() if is_tiny(shard) else SDM()
 
 
 def get_solver(solver: Any, shard: Shard | None = None) -> Solver:

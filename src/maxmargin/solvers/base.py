@@ -121,6 +121,15 @@ class Solver:
         """
         return None
 
+    def hinge_at(
+        self, task: Task, state: Any, w: np.ndarray, order: np.ndarray | None = None
+    ) -> float:
+        """sum_i weight_i H_i(w) over the examples of ``order``, by default all.
+
+        It is called after the last iteration.
+        """
+        return task.shard.hinge(w, task.mode, order)
+
     def freeze(self, task: Task, state: Any) -> None:
         """Called before a checkpoint: copy data from elsewhere, such as workers, into the state."""
 

@@ -216,7 +216,8 @@ class LineSearch:
         plane.add_to(move, self.N)
         slope = self.N * (loss - self.loss) - float(self.w @ move)
         curvature = float(move @ move)
-        step = min(1.0, slope / curvature) if slope > 0 and curvature > 0 else 0.0
+        # Without curvature, as with planes that are zero, the dual increases along the whole way.
+        step = 0.0 if slope <= 0 else 1.0 if slope >= curvature else slope / curvature
         self.w += step * move
         self.loss += step * (loss - self.loss)
         self.dual = self.N * self.loss - 0.5 * float(self.w @ self.w)

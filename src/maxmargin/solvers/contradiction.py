@@ -38,13 +38,13 @@ ADVICE = (
 def check_finite(w: Any, primal: float, dual: float, every: bool = False) -> None:
     """Raise a DataError if P, D or w is not finite.
 
-    P contains |w|^2, so a finite P suffices for w; ``every`` checks all entries of w. Without w, P
-    is infinite, and without a bound D is minus infinity.
+    P contains |w|^2, so a finite P suffices for w; ``every`` requires w and checks all its entries.
+    Without w, P is infinite, and without a bound D is minus infinity.
     """
     values = w.value if isinstance(w, Vector) else w
     right = not (np.isnan(dual) or dual == np.inf)
     right &= w is None or bool(np.isfinite(primal))
-    if right and (not every or np.isfinite(values).all()):
+    if right and (not every or (w is not None and np.isfinite(values).all())):
         return
     raise DataError(
         f"the objective is not finite (P = {primal:g}, D = {dual:g}): the entries of X, the sample "

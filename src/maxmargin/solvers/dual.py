@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numpy as np
+
 from . import working_sets as sets
 from .base import Solver
 from .task import Task
@@ -49,3 +51,9 @@ class DualSolver(Solver):
     def exact_dual(self, task: Task, state: Any) -> float:
         """D(alpha), with w(alpha) from its definition."""
         return sets.exact_dual(task, state)
+
+    def hinge_at(
+        self, task: Task, state: Any, w: np.ndarray, order: np.ndarray | None = None
+    ) -> float:
+        """sum_i weight_i H_i(w), by the pass of dual ascent, which is compiled anyway."""
+        return sets.hinge_at(task, state, w, add=False, order=order)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from ..engine.shard import Shard
 from ..engine.vectors import Vector
 from ..objective import gap_target
 from ..result import Callback, Record, Result, Status, Stop
@@ -28,12 +29,15 @@ class Certificate:
         self.w: Any = None  # an array, or a Vector
         self.primal = np.inf
         self.dual = -np.inf
+        self.at_zero = np.inf  # P(0), once it is known
         self.idle = 0
 
     def update(self, w: np.ndarray | Vector | None, primal: float, dual: float) -> None:
         """Keep what is better; count the iterations without an improvement."""
         check_finite(w, primal, dual)
         self.idle += 1
+        if isinstance(w, np.ndarray) and self.at_zero == np.inf and not w.any():
+            self.at_zero = primal
         if w is not None and (primal < self.primal or self.newest):
             if isinstance(w, Vector):
                 self.w = w
@@ -105,8 +109,9 @@ def solve(
             raise
         status = Status.INTERRUPTED
     best = run.best
-    assert best.w is not None
     check_finite(best.w, best.primal, best.dual, every=True)
+    if not best.newest:
+        status = _compare_with_zero(solver, task, run, stop, status)
     return Result(
         w=best.w.dense(task.shard.pack.dim) if isinstance(best.w, Vector) else best.w,
         primal=best.primal,
@@ -169,6 +174,51 @@ def _check(solver: Solver, task: Task, run: Run, stop: Stop) -> None:
         check_bounds(task, best.w, best.primal, best.dual)
 
 
+def _compare_with_zero(solver: Solver, task: Task, run: Run, stop: Stop, status: Status) -> Status:
+    """Return w = 0 if training has found nothing better; returns the status.
+
+    Most solvers start with P(0). For the others the oracle is called at w = 0, if that may be
+    better than the best point or within the tolerance, until the sum shows that it is not.
+    """
+    best, target = run.best, gap_target(stop.tol, task.C, task.n)
+    if best.at_zero == np.inf and _zero_may_do(best, target):
+        task.shard.check = _nothing  # the limits may have passed
+        zero, hinge = np.zeros_like(best.w), 0.0
+        try:
+            with task.share("certificate"):
+                for part in _growing_parts(task.shard):
+                    hinge += solver.hinge_at(task, run.state, zero, part)
+                    if task.C * hinge > max(best.primal, best.dual + target):
+                        return status
+        except KeyboardInterrupt:
+            return status
+        best.update(zero, task.C * hinge, -np.inf)
+        _check(solver, task, run, stop)
+    if best.at_zero - best.dual <= target:
+        return Status.CONVERGED_AT_ZERO
+    return status
+
+
+def _growing_parts(shard: Any) -> Iterator[np.ndarray | None]:
+    """All examples in parts, each as large as all before it; None for examples elsewhere."""
+    if not isinstance(shard, Shard):
+        yield None
+        return
+    start, stop = 0, 16
+    while start < shard.n:
+        yield shard.everyone[start:stop]
+        start, stop = stop, 2 * stop
+
+
+def _zero_may_do(best: Certificate, target: float) -> bool:
+    """Whether P(0) may be below P of the best point, or within the target of D.
+
+    P is strongly convex: P(0) >= P(w*) + 1/2 |w*|^2 and |w - w*| <= sqrt(2 gap).
+    """
+    length = max(float(np.linalg.norm(best.w)) - np.sqrt(2 * best.gap), 0.0)
+    return 0.5 * length**2 <= max(best.gap, target)
+
+
 def _ending(task: Task, run: Run, stop: Stop, wants_stop: bool) -> Status | None:
     """The status of the stopping rule that applies now, or None."""
     best = run.best
@@ -176,6 +226,8 @@ def _ending(task: Task, run: Run, stop: Stop, wants_stop: bool) -> Status | None
         return Status.CONVERGED
     if run.state.finished:
         return run.state.status
+    if best.w is None and len(run.history) >= stop.max_iter + STALLED_AFTER:
+        check_finite(None, best.primal, best.dual, every=True)  # raises
     if best.idle >= STALLED_AFTER and not run.state.recovering:
         return Status.STALLED
     if wants_stop and best.w is not None:

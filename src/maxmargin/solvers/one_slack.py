@@ -19,9 +19,10 @@ from ..objective import primal
 from .base import Solver, State
 from .bundle import Bundle, LineSearch
 from .checking import ROUNDING, close, require
+from .contradiction import check_finite
 from .cuts import CutMaker
 from .diverse import COMBINE, DiverseCuts, Options
-from .task import Task
+from .task import Task, is_tiny
 from .warm import WarmStart
 
 #: Use a cut from the caches if its violation is at least this fraction of the last complete cut's.
@@ -70,7 +71,8 @@ class OneSlack(Solver):
     ----------
     cache : int, optional
         Number of cached outputs per example, which are tried before the oracle. By default the
-        ``cache`` of the problem: 0 if the oracle is as cheap as the cache.
+        ``cache`` of the problem: 0 if the oracle is as cheap as the cache. On tiny data it is 0 for
+        compiled problems.
     step : float, optional
         Position of the next cut on the segment from the best weights so far (0) to the solution of
         the QP (1, as in the paper). Short steps avoid the extreme first solutions of the QP and
@@ -135,7 +137,12 @@ class OneSlack(Solver):
 
     def slots(self, task: Task) -> int:
         """Number of cached outputs per example."""
-        return task.shard.problem.cache if self.cache is None else self.cache
+        if self.cache is not None:
+            return self.cache
+        shard = task.shard
+        simple = self.m_cuts == 1 and self.share == 1.0 and shard.loops.compiled
+        # Oracle calls for tiny data take less time than compiling what a cache needs.
+        return 0 if simple and is_tiny(shard) else shard.problem.cache
 
     def loops(self, task: Task) -> tuple[str, ...]:
         """The compiled passes it calls."""
@@ -211,6 +218,7 @@ class OneSlack(Solver):
         if cut.complete:
             state.violation = max(violation, 0.0)
             told = primal(state.query, cut.hinge * task.n, task.C)
+            check_finite(state.query, told, model.dual)
             if told < state.best_primal:
                 np.copyto(state.best, state.query)
                 state.best_primal = told

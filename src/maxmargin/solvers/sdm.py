@@ -47,10 +47,15 @@ class SDM(DualSolver):
         there are at most 5, because the important outputs are not yet known.
     tau : float, optional
         Skip examples whose KKT violation is at most this. If it is given, the rules of the paper
-        are used: type-II passes visit every example until the largest violation has halved, and
-        training ends after a type-I pass without a violation above tau. By default tau is set from
-        the gap and tol, type-II passes skip examples with a small gap (shrinking), and only the
-        certificate ends training.
+        are used: every pass visits single examples in random order, type-II passes visit every
+        example until the largest violation has halved, and training ends after a type-I pass
+        without a violation above tau. By default tau is set from the gap and tol, passes visit
+        runs of neighbouring examples, type-II passes skip examples with a small gap (shrinking),
+        and only the certificate ends training.
+    change : float
+        End training after an iteration that changes the dual value by at most this fraction of it;
+        0 for never. The status says that the solver's own rule ended the run, unless the gap is
+        within tol. Not used in training on several shards.
     average : bool
         Certify in turn the last w and the average of w over all visits, in which visit t has the
         weight t ** 4. The average is better in early iterations.
@@ -60,19 +65,26 @@ class SDM(DualSolver):
     inner: int = 20
     tau: float | None = None
     average: bool = True
+    change: float = 0.0
 
     name = "sdm"
 
     @classmethod
     def from_paper(cls) -> SDM:
-        """The constants of the paper; tau = 0.25 guarantees no more than tol = 0.25."""
-        return cls(first=10, inner=5, tau=0.25, average=False)
+        """The constants of the paper; tau = 0.25 guarantees no more than tol = 0.25.
+
+        The paper also recommends to stop when the relative change of the dual value is small, but
+        does not say how small; here it is 1e-5.
+        """
+        return cls(first=10, inner=5, tau=0.25, average=False, change=1e-5)
 
     def __post_init__(self) -> None:
         if self.inner < 0 or self.first < 0:
             raise DataError(f"inner and first must be >= 0, got {self.inner} and {self.first}")
         if self.tau is not None and not self.tau >= 0:
             raise DataError(f"tau must be a KKT violation >= 0, got {self.tau}")
+        if not 0 <= self.change < 1:
+            raise DataError(f"change must be a fraction >= 0 and < 1, got {self.change}")
 
     def init(self, task: Task) -> WorkingSets:
         """Line 2: alpha is 1 at the truth, w = 0."""
@@ -82,7 +94,7 @@ class SDM(DualSolver):
         """From a run with another C; type-II passes use its outputs from the first iteration on."""
         rescale_duals(task, state, C)
         state.iterations, state.next_look = self.first, self.first + 1
-        state.settled = False
+        state.settled, state.dual = False, -np.inf
         return state
 
     def extend(
@@ -98,7 +110,15 @@ class SDM(DualSolver):
         """A type-I pass, type-II passes, and in some iterations a certificate."""
         for _ in self.ascend(task, state):
             pass
+        if self.change:
+            self._compare(task, state)
         return sets.certify(task, state, self.wanted(task, state))
+
+    def _compare(self, task: Task, state: WorkingSets) -> None:
+        """The additional check of section 4.1: finish if the dual value has hardly changed."""
+        value = sets.dual_value(task, state)
+        state.finished |= value - state.dual <= self.change * abs(value)
+        state.dual = value
 
     def ascend(self, task: Task, state: WorkingSets) -> Passes[None]:
         """A type-I pass, followed by type-II passes."""
@@ -107,7 +127,7 @@ class SDM(DualSolver):
             with task.share("inner"):
                 yield from self._settle(task, state)
         with task.share("oracle"):
-            order = sets.shuffled(task, task.shard.everyone)
+            order = self._order(task, task.shard.everyone)
             state.gap = yield from sets.sweep(task, state, order, PassOptions(True, tau=tau))
         violation = state.seen.violation
         state.finished = self.tau is not None and violation <= tau  # lines 28 and 29
@@ -115,6 +135,10 @@ class SDM(DualSolver):
         if state.iterations > self.first and not state.finished:
             with task.share("inner"):
                 yield from self._work_on_known(task, state, violation)
+
+    def _order(self, task: Task, examples: np.ndarray) -> np.ndarray:
+        """The examples in the order of a pass: single ones in the paper, else in short runs."""
+        return sets.shuffled(task, examples, run=sets.RUN if self.tau is None else 1)
 
     def _tau(self, task: Task, state: WorkingSets) -> float:
         if self.tau is not None:
@@ -128,7 +152,7 @@ class SDM(DualSolver):
             worth = state.duals.count > 1
             if self.tau is None:  # shrinking
                 worth &= state.visits.gap > tau
-            order = sets.shuffled(task, np.flatnonzero(worth))
+            order = self._order(task, np.flatnonzero(worth))
             gap = yield from sets.sweep(task, state, order, PassOptions(False, tau=tau))
             if self.tau is None and gap < ENOUGH * state.gap:
                 break
@@ -139,7 +163,7 @@ class SDM(DualSolver):
         """Type-II passes on the outputs of a run with another C, before the first type-I pass."""
         begun = 0.0
         for _ in range(min(self.inner, EARLY)):
-            order = sets.shuffled(task, np.flatnonzero(state.duals.count > 1))
+            order = self._order(task, np.flatnonzero(state.duals.count > 1))
             gap = yield from sets.sweep(task, state, order, PassOptions(False, tau=0.0))
             begun = begun or gap
             if gap < ENOUGH * begun:

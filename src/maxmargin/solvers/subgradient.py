@@ -44,11 +44,9 @@ class Batches:
         g, loss, _ = shard.collect(w, mode, self.labels, part)
         return g, loss
 
-    def hinge(self, w: np.ndarray) -> float:
-        """sum_i weight_i H_i(w)."""
-        shard, mode = self.task.shard, self.task.mode
-        shard.oracle(w, mode, self.labels, shard.everyone)
-        return float(shard.pack.weight @ shard.collect(w, mode, self.labels)[2])
+    def hinge(self, w: np.ndarray, order: np.ndarray | None = None) -> float:
+        """sum_i weight_i H_i(w) over the examples of ``order``, by default all."""
+        return self.task.shard.hinge(w, self.task.mode, order)
 
 
 @dataclass
@@ -133,6 +131,12 @@ class Subgradient(Solver):
         with task.share("certificate"):
             hinge = state.batches.hinge(state.average)
         return state.average, primal(state.average, hinge, task.C), value
+
+    def hinge_at(
+        self, task: Task, state: SubgradientState, w: np.ndarray, order: np.ndarray | None = None
+    ) -> float:
+        """sum_i weight_i H_i(w)."""
+        return state.batches.hinge(w, order)
 
     def planes(self, state: SubgradientState) -> int:
         """Always 0: no planes are kept."""

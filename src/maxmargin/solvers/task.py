@@ -14,6 +14,19 @@ import numpy as np
 
 from ..engine.shard import Shard
 
+#: With fewer operations per oracle pass training is fast in any way, and what counts is the time
+#: to compile.
+FEW_OPERATIONS = 1e5
+
+#: The same as a number of examples, for problems that do not know their operations.
+FEW_EXAMPLES = 500
+
+
+def is_tiny(shard: Shard) -> bool:
+    """Whether an oracle pass over all examples takes no noticeable time."""
+    operations = shard.operations()
+    return shard.n < FEW_EXAMPLES if operations is None else operations < FEW_OPERATIONS
+
 
 class TimeUp(Exception):
     """max_time has passed."""

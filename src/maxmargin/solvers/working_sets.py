@@ -89,6 +89,7 @@ class WorkingSets(State):
     looks: int = 0
     next_look: int = 3
     gap: float = np.inf
+    dual: float = -np.inf
     finished: bool = False
     settled: bool = True
     complete: bool = True
@@ -201,11 +202,16 @@ def certify(
         return w, primal(w, hinge, task.C), dual_value(task, state)
 
 
-def hinge_at(task: Task, state: WorkingSets, w: np.ndarray, add: bool) -> float:
-    """sum_i weight_i H_i(w), by a pass that calls the oracle of every example."""
-    options = PassOptions(True, min_gain=0.0 if add else np.inf, tau=np.inf, keep_zeros=True)
+def hinge_at(
+    task: Task, state: WorkingSets, w: np.ndarray, add: bool, order: np.ndarray | None = None
+) -> float:
+    """sum_i weight_i H_i(w), by a pass that calls the oracles of ``order``, by default all."""
+    order = task.shard.everyone if order is None else order
+    options = PassOptions(
+        True, 0.0 if add else np.inf, tau=np.inf, frank_wolfe=task.frank_wolfe, keep_zeros=True
+    )
     clock, block, task.block = state.visits.clock.copy(), task.block, None
-    complete(sweep(task, state, task.shard.everyone, options, w))
+    complete(sweep(task, state, order, options, w))
     task.block = block
     state.visits.clock[:] = clock  # a certificate has no weight in the average
     return float(state.seen.hinge)
@@ -225,17 +231,17 @@ def average_minus_w(state: WorkingSets) -> np.ndarray:
     return state.average
 
 
-def shuffled(task: Task, examples: np.ndarray) -> np.ndarray:
-    """The examples in random order, in runs of neighbours.
+def shuffled(task: Task, examples: np.ndarray, run: int = RUN) -> np.ndarray:
+    """The examples in random order, in runs of ``run`` neighbours.
 
     Neighbours are close in memory: visits in fully random order are three times slower if the data
     are larger than the processor's caches. Position and direction of the runs are random too.
     """
-    examples = np.roll(examples, task.random.randint(RUN))
+    examples = np.roll(examples, task.random.randint(run))
     if task.random.randint(2):
         examples = examples[::-1]
-    n_runs = -(-len(examples) // RUN)
-    order = task.random.permutation(n_runs)[:, None] * RUN + np.arange(RUN)
+    n_runs = -(-len(examples) // run)
+    order = task.random.permutation(n_runs)[:, None] * run + np.arange(run)
     return examples[order[order < len(examples)]]
 
 

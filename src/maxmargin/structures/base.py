@@ -67,13 +67,7 @@ class Structure:
     """
 
     def __init__(
-        self,
-        package: str,
-        *,
-        name: str,
-        summary: str,
-        exports: tuple[str, ...] = (),
-        **parts: str,
+        self, package: str, *, name: str, summary: str, exports: tuple[str, ...] = (), **parts: str
     ):
         unknown = sorted(set(parts) - set(PARTS))
         if unknown:

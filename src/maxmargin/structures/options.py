@@ -1,82 +1,64 @@
 """The options of ``maxmargin train`` that all or several structures share.
 
 The options of a structure are a frozen dataclass, a subclass of ``TrainOptions``. Each field is an
-option of ``maxmargin train NAME``, with its help text in the annotation. This module imports
-nothing that is slow to import, so that ``maxmargin train --help`` is fast.
+option of ``maxmargin train NAME``, made by ``option``. This module imports nothing that is slow to
+import, so that ``maxmargin train --help`` is fast.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import StrEnum
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any, Literal
 
 import typer
 
-KERNELS = "Options for kernels"
+
+def option(default: Any, help: str, *names: str, **more: Any) -> Any:
+    """A field that is an option, with its default and help text.
+
+    Names are made from the field's name if none are given; for ``more`` see ``typer.Option``.
+    """
+    return field(default=default, metadata={"option": typer.Option(*names, help=help, **more)})
 
 
-class Rescaling(StrEnum):
-    """How the loss enters the objective."""
+kernel_option = partial(option, rich_help_panel="Options for kernels")
 
-    margin = "margin"
-    slack = "slack"
-
-
-class ClassWeight(StrEnum):
-    """How classes are weighted."""
-
-    balanced = "balanced"
-
-
-class KernelName(StrEnum):
-    """The kernels that can be used on the command line."""
-
-    linear = "linear"
-    rbf = "rbf"
-    poly = "poly"
-    sigmoid = "sigmoid"
+C_HELP = "Weight of the sum of losses."
 
 
 @dataclass(frozen=True)
 class TrainOptions:
     """The options of all structures."""
 
-    C: Annotated[float, typer.Option("--C", "-C", help="Weight of the sum of losses.")] = 1.0
-    solver: Annotated[
-        str, typer.Option(help="A solver by name, such as one-slack; auto chooses.")
-    ] = "auto"
-    tol: Annotated[
-        float,
-        typer.Option(help="Stop when the average loss is proved to be this close to its optimum."),
-    ] = 1e-2
-    rescaling: Annotated[
-        Rescaling, typer.Option(help="How the loss enters: as a margin or as a slope.")
-    ] = Rescaling.margin
-    max_iter: Annotated[int, typer.Option(help="Limit on iterations.")] = 10_000
-    max_time: Annotated[float | None, typer.Option(help="Limit on seconds in the solver.")] = None
-    jobs: Annotated[
-        int, typer.Option("--jobs", "-j", help="Threads, -1 for all cores; the model is the same.")
-    ] = 1
-    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of the random choices.")] = 0
-    checkpoint: Annotated[
-        Path | None,
-        typer.Option(help="Save training to this file now and then, so that it can be resumed."),
-    ] = None
-    every: Annotated[str, typer.Option(help="How often to save it: 30s, 5min, 1h.")] = "5min"
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Continue from the checkpoint if it exists.")
-    ] = False
+    C: float = option(1.0, C_HELP, "--C", "-C")
+    solver: str = option("auto", "A solver by name, such as one-slack; auto chooses.")
+    tol: float = option(
+        1e-2, "Stop when the average loss is proved to be this close to its optimum."
+    )
+    rescaling: Literal["margin", "slack"] = option(
+        "margin", "How the loss enters: as a margin or as a slope."
+    )
+    max_iter: int = option(10_000, "Limit on iterations.")
+    max_time: float | None = option(None, "Limit on seconds in the solver.")
+    jobs: int = option(1, "Threads, -1 for all cores; the model is the same.", "--jobs", "-j")
+    seed: int = option(0, "Seed of the random choices.", min=0, max=2**32 - 1)
+    checkpoint: Path | None = option(  # noqa: RUF009
+        None, "Save training to this file now and then, so that it can be resumed."
+    )
+    every: str = option("5min", "How often to save it: 30s, 5min, 1h.")
+    resume: bool = option(False, "Continue from the checkpoint if it exists.", "--resume")
 
     def parameters(self) -> dict[str, Any]:
         """The parameters of the estimator."""
-        return {
-            "C": self.C, "solver": self.solver, "tol": self.tol,
-            "rescaling": self.rescaling.value, "max_iter": self.max_iter,
-            "max_time": self.max_time, "n_jobs": self.jobs, "random_state": self.seed,
-            "checkpoint": self._checkpoint(),
-        }  # fmt: skip
+        same = self.given("C", "solver", "tol", "rescaling", "max_iter", "max_time")
+        own = {"n_jobs": self.jobs, "random_state": self.seed, "checkpoint": self._checkpoint()}
+        return same | own
+
+    def given(self, *names: str) -> dict[str, Any]:
+        """The options that are parameters of the estimator with the same name."""
+        return {name: getattr(self, name) for name in names}
 
     def check(self) -> None:
         """Refuse what can be refused before the data are read."""
@@ -103,41 +85,29 @@ class TrainOptions:
 class KernelOptions(TrainOptions):
     """Options of structures that can be trained with a kernel."""
 
-    class_weight: Annotated[
-        ClassWeight | None, typer.Option(help="Weight classes by the inverse of their frequency.")
-    ] = None
-    kernel: Annotated[
-        KernelName, typer.Option(rich_help_panel=KERNELS, help="The kernel of the features.")
-    ] = KernelName.linear
-    gamma: Annotated[
-        str,
-        typer.Option(
-            rich_help_panel=KERNELS,
-            help="Its gamma: a number, scale (1 / (features * variance)) or auto (1 / features).",
-        ),
-    ] = "scale"
-    degree: Annotated[int, typer.Option(rich_help_panel=KERNELS, help="The degree of poly.")] = 3
-    coef0: Annotated[
-        float, typer.Option(rich_help_panel=KERNELS, help="The constant of poly and sigmoid.")
-    ] = 0.0
-    n_basis: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel=KERNELS,
-            show_default="all of few, auto for many examples",
-            help="Train on this number of basis functions; auto chooses the number.",
-        ),
-    ] = None
+    class_weight: Literal["balanced"] | None = option(
+        None, "Weight classes by the inverse of their frequency."
+    )
+    kernel: Literal["linear", "rbf", "poly", "sigmoid"] = kernel_option(
+        "linear", "The kernel of the features."
+    )
+    gamma: str = kernel_option(
+        "scale",
+        "Its gamma: a number, scale (1 / (features * variance)) or auto (1 / features).",
+    )
+    degree: int = kernel_option(3, "The degree of poly.")
+    coef0: float = kernel_option(0.0, "The constant of poly and sigmoid.")
+    n_basis: str | None = kernel_option(
+        None,
+        "Train on this number of basis functions; auto chooses the number.",
+        show_default="all of few, auto for many examples",
+    )
 
     def parameters(self) -> dict[str, Any]:
         """The parameters of the estimator."""
-        linear = self.kernel is KernelName.linear
-        return super().parameters() | {
-            "class_weight": self.class_weight and self.class_weight.value,
-            "kernel": None if linear else self.kernel.value,
-            "gamma": self._gamma(), "degree": self.degree, "coef0": self.coef0,
-            "n_basis": self._basis(),
-        }  # fmt: skip
+        kernel = None if self.kernel == "linear" else self.kernel
+        own = {"kernel": kernel, "gamma": self._gamma(), "n_basis": self._basis()}
+        return super().parameters() | self.given("class_weight", "degree", "coef0") | own
 
     def check(self) -> None:
         """Refuse what can be refused before the data are read."""
@@ -179,7 +149,7 @@ class KernelOptions(TrainOptions):
 class RowOptions(KernelOptions):
     """Options of structures whose examples are rows of a matrix."""
 
-    intercept: Annotated[bool, typer.Option("--intercept", help="Add a constant feature.")] = False
+    intercept: bool = option(False, "Add a constant feature.", "--intercept")
 
     def parameters(self) -> dict[str, Any]:
         """The parameters of the estimator."""

@@ -97,7 +97,7 @@ class RowShow(Show):
     def evaluate(self, estimator: Any, examples: Examples) -> ShownEvaluation:
         """Counts by class."""
         predicted = estimator.predict(examples.X)
-        return ShownEvaluation(Evaluation.of(examples.Y, predicted, estimator.classes_))
+        return ShownEvaluation.of(examples.Y, predicted, estimator.classes_)
 
     def outcome(self, estimator: Any, data: str, X: Any, Y: Any) -> Outcome:
         """Confusion of classes."""

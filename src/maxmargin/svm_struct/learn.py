@@ -28,12 +28,13 @@ from ..io.svm_struct import MAX_WEIGHTS, StructModel, write_svm_struct
 from ..io.svmlight import read_examples
 from ..report.certificate import bound, verdict
 from ..result import Result
+from ..solvers.n_slack import NSlack
 from ..solvers.one_slack import OneSlack
-from ..structures.chain.problem import Chain
+from ..structures.chain.problem import Chain, Unlinked
 from ..structures.multiclass.problem import Multiclass
 from ..training import train
 from .models import squared_differences
-from .options import LearnOptions, UsageError
+from .options import LearnOptions
 
 #: SVM-struct does not limit the number of iterations.
 NO_LIMIT = 10**9
@@ -103,7 +104,7 @@ def choose_solver(options: LearnOptions) -> Any:
         case None:
             return "auto"
         case 0 | 1:
-            return "n-slack"
+            return NSlack(batch=options.batch, shrink=options.algorithm == 1)
         case 2 | 3:
             return OneSlack(cache=0)
     return OneSlack(cache=options.cache, share=options.share)
@@ -117,13 +118,12 @@ def _hmm_job(options: LearnOptions) -> Job:
     read = f" {n} examples, {tokens} tokens, {d} features, {K} classes... done"
     units = Units.of(options, n, 1.0)
     Y = [np.array(sequence) - 1 for sequence in tags]
-    if options.order == 1:
+    if options.order == 1 or options.loss == 0 or options.rescaling == "slack":
         loss = "hamming" if options.loss == 1 else "zero-one"
-        return Job(Chain(K, loss), X, Y, units, K, d, read)
-    if options.loss == 0 or options.rescaling == "slack":
-        raise UsageError("--t 0 is supported with -l 1 and -o 2 only")
-    # Without transitions the maximum over a sequence is the sum of the maxima over its tokens, so
-    # C stays the same. Only tol is relative to the number of examples.
+        problem = (Chain if options.order == 1 else Unlinked)(K, loss)
+        return Job(problem, X, Y, units, K, d, read)
+    # Here the maximum over a sequence is the sum of the maxima over its tokens, so C stays the
+    # same. Only tol is relative to the number of examples.
     units = Units(units.C, units.tol * n / tokens, 1.0, 1.0)
     return Job(Multiclass(K), X.matrix, np.concatenate(Y), units, K, d, read)
 
@@ -155,7 +155,8 @@ def _model(w: np.ndarray, job: Job, options: LearnOptions) -> StructModel:
     K, d = job.K, job.d
     emission = w[: d * K].reshape(d, K).T
     if isinstance(job.problem, Chain):
-        return StructModel(emission, w[d * K :].reshape(K, K), options.loss)
+        transition = w[d * K :].reshape(K, K)
+        return StructModel(emission, transition, options.loss, order=options.order)
     transition = np.zeros((K, K)) if job.hmm else None
     return StructModel(emission, transition, options.loss, order=0)
 

@@ -12,7 +12,6 @@ from ..errors import MaxMarginError
 #: Options for parts of SVM-struct that maxmargin does not have. They do not change what is learned,
 #: so they are accepted with a note.
 _SPEED = {
-    "-k": "maxmargin decides how often it solves the QP",
     "-n": "maxmargin's QP solver does not use it",
     "-q": "maxmargin's QP solver does not use it",
     "-m": "maxmargin has no kernel cache",
@@ -21,7 +20,10 @@ _SPEED = {
 }
 _KERNEL = dict.fromkeys(("-d", "-g", "-s", "-r", "-u"), "it only applies to non-linear kernels")
 
-_LEARN = ("-v", "-y", "-c", "-p", "-o", "-l", "-w", "-e", "-f", "-b", "-t", "-a", *_SPEED, *_KERNEL)
+_LEARN = (
+    "-v", "-y", "-c", "-p", "-o", "-l", "-w", "-e", "-k", "-f", "-b", "-t", "-a",
+    *_SPEED, *_KERNEL,
+)  # fmt: skip
 _CLASSIFY = ("-v", "-y")
 _HMM_LEARN, _HMM_CLASSIFY = ("--t", "--e", "--b"), ("--b",)
 
@@ -33,8 +35,9 @@ usage: {program} [options] example_file [model_file]
   -e EPSILON   precision of the solution (0.1)
   -o 1|2       slack rescaling (1) or margin rescaling (2, the default)
   -l LOSS      {losses}
-  -w 0..4      0, 1: n-slack; 2, 3: 1-slack; 4: 1-slack with a cache;
+  -w 0..4      0: n-slack; 1: n-slack with shrinking; 2, 3: 1-slack; 4: 1-slack with a cache;
                by default the fastest, with the same objective and stopping rule
+  -k N         new constraints before the QP is solved again, with -w 0 and -w 1 (100)
   -f N         size of the cache with -w 4 (5)
   -b PERCENT   percentage of the examples to decode before all of them, with -w 4 (100)
   -v 0..4      0 prints nothing, 2 shows how the time was spent (1)
@@ -77,6 +80,7 @@ class LearnOptions:
     loss: int = 0
     order: int = 1
     algorithm: int | None = None
+    batch: int = 100
     cache: int = 5
     share: float = 1.0
     verbosity: int = 1
@@ -117,6 +121,7 @@ def parse_learn(program: str, arguments: list[str]) -> LearnOptions:
         loss=_one_of(given, "-l", (0, 1), 1 if hmm else 0),
         order=_one_of(given, "--t", (0, 1), 1) if hmm else 0,
         algorithm=algorithm,
+        batch=_one_of(given, "-k", range(1, 1_000_001), 100),
         cache=_one_of(given, "-f", range(1_000_000), 5),
         share=_one_of(given, "-b", range(1, 101), 100) / 100,
         verbosity=_one_of(given, "-v", range(5), 1),
@@ -183,6 +188,8 @@ def _refuse(given: dict[str, str], hmm: bool) -> None:
 def _notes(given: dict[str, str], algorithm: int | None) -> list[str]:
     """Notes about options that are accepted but have no effect."""
     reasons = {**_SPEED, **_KERNEL}
+    if algorithm not in (0, 1):
+        reasons["-k"] = "only -w 0 and -w 1 solve the QP after batches of constraints"
     if algorithm is not None and algorithm != 4:
         reasons |= dict.fromkeys(("-f", "-b"), f"-w {algorithm} has no cache")
     return [

@@ -37,6 +37,8 @@ CASES = {
     "bracket, rich": ({"loss": "bracket", "features": "rich", "input": "tagged"}, "margin"),
     "zero-one": ({"loss": "zero-one"}, "margin"),
     "zero-one, slack": ({"loss": "zero-one"}, "slack"),
+    "bracket, slack": ({"loss": "bracket"}, "slack"),
+    "f1": ({"loss": "f1"}, "margin"),
 }
 
 
@@ -161,12 +163,13 @@ def test_trees_of_nltk_come_and_go(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"loss": "f1"}, "bracket"),
+        ({"loss": "hamming"}, "bracket"),
         ({"features": "all"}, "rich"),
         ({"input": "lemmas"}, "tagged"),
         ({"vertical": 3}, "vertical"),
         ({"horizontal": -1}, "horizontal"),
-        ({"rescaling": "slack"}, "margin"),
+        ({"loss": "f1", "solver": mm.OneSlack(m_cuts=2)}, "m_cuts"),
+        ({"rescaling": "slack", "solver": mm.OneSlack(m_cuts=2)}, "m_cuts"),
     ],
 )
 def test_bad_options_are_refused(change, message):

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
 
+from enumerated import Enumerated
 from maxmargin.errors import DataError, ProblemError
 from maxmargin.problem import MARGIN, PREDICT, CompiledProblem, Functions, Pack, Problem
 from maxmargin.training import train
@@ -24,28 +25,13 @@ from reference import (
 COST = np.array([[0.0, 1.0, 3.0], [2.0, 0.0, 1.0], [0.5, 1.5, 0.0]])
 
 
-def enumerate_decode(problem, x, w, y_true, rescaling):
-    """The oracle as printed in the docstring of Problem.decode."""
-
-    def value(y):
-        score = w @ problem.dense(x, y)
-        if y_true is None:
-            return score
-        loss = problem.loss(y_true, y)
-        if rescaling == "margin":
-            return loss + score
-        return loss * (1 + score - w @ problem.dense(x, y_true))
-
-    return max(problem.outputs(x), key=value)
-
-
-class Classes(Problem):
+class Classes(Enumerated):
     """Three classes with costs; ``form`` is how features are returned."""
 
     def __init__(self, form="dense", n_features=None):
         self.form, self.n_features = form, n_features
 
-    def outputs(self, x):
+    def all_outputs(self, x):
         return [0, 1, 2]
 
     def dense(self, x, y):
@@ -68,17 +54,14 @@ class Classes(Problem):
     def loss(self, y_true, y):
         return COST[y_true, y]
 
-    def decode(self, x, w, y_true=None, rescaling="margin"):
-        return enumerate_decode(self, x, w, y_true, rescaling)
 
-
-class Tagging(Problem):
+class Tagging(Enumerated):
     """Tuples of tags: emissions and transitions, decoded by brute force."""
 
-    def outputs(self, x):
+    def all_outputs(self, x):
         return [tuple(map(int, np.unravel_index(k, (2,) * len(x)))) for k in range(2 ** len(x))]
 
-    def dense(self, x, y):
+    def features(self, x, y):
         phi = np.zeros(2 * x.shape[1] + 4)
         for t in range(len(x)):
             phi[y[t] * x.shape[1] : (y[t] + 1) * x.shape[1]] += x[t]
@@ -86,13 +69,8 @@ class Tagging(Problem):
                 phi[2 * x.shape[1] + 2 * y[t - 1] + y[t]] += 1
         return phi
 
-    features = dense
-
     def loss(self, y_true, y):
         return sum(a != b for a, b in zip(y_true, y, strict=True))
-
-    def decode(self, x, w, y_true=None, rescaling="margin"):
-        return enumerate_decode(self, x, w, y_true, rescaling)
 
 
 class ClassData(NamedTuple):
@@ -158,7 +136,9 @@ def tag_examples(seed=0, n=5):
 
 
 def optimum_of(problem, X, Y, C, rescaling, weights=None):
-    planes, losses = enumerate_planes(problem.dense, problem.loss, X, Y, problem.outputs, rescaling)
+    planes, losses = enumerate_planes(
+        problem.dense, problem.loss, X, Y, problem.all_outputs, rescaling
+    )
     return enumerate_optimum(planes, losses, C, weights)
 
 
@@ -196,7 +176,7 @@ def test_reference_agrees_with_a_svm_by_hand():
 
 def test_reference_bounds_hold_at_any_point():
     X, Y = class_examples()
-    args = (*enumerate_planes(Classes().dense, Classes().loss, X, Y, Classes().outputs), 0.7)
+    args = (*enumerate_planes(Classes().dense, Classes().loss, X, Y, Classes().all_outputs), 0.7)
     optimum = enumerate_optimum(*args)
     rng = np.random.default_rng(0)
     alpha = [rng.dirichlet(np.ones(3)) for _ in Y]
@@ -416,3 +396,36 @@ def test_lengths_must_agree():
     X, Y = class_examples()
     with pytest.raises(DataError, match="X has 8 examples and Y has 7"):
         train(Classes(), X, Y[:-1])
+
+
+class Bounded(Problem):
+    """Two classes; an x that is a vector g with the truth ("bound", l) demands <w, g> >= l."""
+
+    def features(self, x, y):
+        return np.zeros(len(x)) if y == "below" else x if isinstance(y, tuple) else 0.5 * y * x
+
+    def loss(self, y_true, y):
+        return float(y != y_true) * (y_true[1] if isinstance(y_true, tuple) else 1.0)
+
+    def decode(self, x, w, y_true=None, rescaling="margin"):
+        outputs = (y_true, "below") if isinstance(y_true, tuple) else (-1, 1)
+
+        def value(y):
+            return w @ self.features(x, y) + (0 if y_true is None else self.loss(y_true, y))
+
+        return max(outputs, key=value)
+
+
+@pytest.mark.parametrize("least", [0.0, 0.7])
+def test_a_constraint_on_w_is_an_example(least):
+    """As docs/svm_struct.md says of init_constraints."""
+    X = list(np.random.RandomState(0).randn(20, 2))
+    Y = [1 if x[0] - x[1] > 0 else -1 for x in X]
+    free = train(Bounded(), X, Y, C=1.0, tol=1e-6)
+    assert free.w[1] < 0
+    weight = np.array([1.0] * 20 + [1e3])
+    bound = train(
+        Bounded(), [*X, np.array([0.0, 1.0])], [*Y, ("bound", least)], C=1.0, tol=1e-6,
+        sample_weight=weight,
+    )  # fmt: skip
+    assert bound.converged and bound.w[1] == pytest.approx(least, abs=1e-3)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any, Self
 
-import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ...data.trees import Tree, fold, to_nltk
 from ...engine.shard import predict_labels
 from ...errors import DataError
 from ...estimators.base import _SVC
+from ...estimators.parameters import estimator
 from ...metrics.brackets import bracket_f1
 from ...outputs.m_best import predict_m_best
 from ...training import check_examples
@@ -19,6 +20,7 @@ from .input import read_examples
 from .problem import CFG
 
 
+@estimator
 class CFGSVC(_SVC):
     """Parser that predicts constituent trees, with a grammar read from the training trees.
 
@@ -29,8 +31,7 @@ class CFGSVC(_SVC):
 
     Parameters
     ----------
-    C : float
-        Weight of the sum of the losses.
+    {C}
     solver : str or solver object
         "auto", "sdm", "bcfw", "n-slack", "one-slack", "subgradient", or an object such as
         ``mm.OneSlack(cache=10)``.
@@ -38,12 +39,13 @@ class CFGSVC(_SVC):
         Stop when P/(C n) is certified to be within ``tol`` of its minimum, in units of loss: with
         the bracket loss, wrong constituents per sentence.
     rescaling : {"margin", "slack"}
-        How the loss enters the hinge loss: added to the margin, or as a factor of the slack. The
-        bracket loss supports only "margin".
-    loss : {"bracket", "zero-one"}
+        How the loss enters the hinge loss: added to the margin, or as a factor of the slack. With
+        "slack" the oracles of the bracket loss and of F1 take many times as long.
+    loss : {"bracket", "zero-one", "f1"}
         "bracket": the number of constituents (label, start, end) that only one of the two trees
         has, plus the number of wrong tags. A constituent that occurs twice over the same words, as
-        in a unary chain, counts once. "zero-one": 1 for a tree with any error.
+        in a unary chain, counts once. "zero-one": 1 for a tree with any error. "f1": 1 - F1, where
+        F1 is the harmonic mean of precision and recall of these constituents; tags do not count.
     features : {"rules", "rich"}
         "rules": counts of rules, including the rules of words. "rich": in addition prefixes,
         suffixes, shape and neighbours of each word with its tag, and the width of each constituent
@@ -62,21 +64,7 @@ class CFGSVC(_SVC):
     beam : float, optional
         Prune constituents whose score is lower than the best one over the same words by more than
         this. Prediction is faster but may miss the best tree; training never prunes.
-    max_iter : int
-        Maximum number of iterations.
-    max_time : float, optional
-        Maximum time in the solver, in seconds. If a limit is reached, the best weights so far are
-        kept, with a ConvergenceWarning.
-    n_jobs : int
-        Number of threads; the model does not depend on it.
-    random_state : int
-    checkpoint : path or Checkpoint, optional
-        A file to which training is saved every 5 minutes, and from which it continues if the file
-        exists.
-    backend : optional
-        Where training runs: ``mm.Ray(...)`` for the workers of a cluster.
-    verbose : int
-        1 shows progress.
+    {max_iter, max_time, n_jobs, random_state, checkpoint, backend, verbose}
 
     Attributes
     ----------
@@ -87,8 +75,7 @@ class CFGSVC(_SVC):
         ``features``.
     lexicon_ : Lexicon
         The words with their tags, and the names of features.
-    result_ : Result
-        The certificate and the history.
+    {result_}
 
     Notes
     -----
@@ -107,40 +94,17 @@ class CFGSVC(_SVC):
     """
 
     structure = STRUCTURE
-    loss: str
-    features: str
-    input: str
-    horizontal: int | None
-    vertical: int
-    rare: int
-    beam: float | None
+    _nltk = False
 
-    coef_: np.ndarray
-    _nltk: bool = False
-
-    def __init__(
-        self,
-        C: float = 0.1,
-        *,
-        solver: Any = "auto",
-        tol: float = 1e-2,
-        rescaling: str = "margin",
-        loss: str = "bracket",
-        features: str = "rules",
-        input: str = "words",
-        horizontal: int | None = None,
-        vertical: int = 1,
-        rare: int = 1,
-        beam: float | None = None,
-        max_iter: int = 10_000,
-        max_time: float | None = None,
-        n_jobs: int | None = 1,
-        random_state: Any = 0,
-        checkpoint: Any = None,
-        backend: Any = None,
-        verbose: int = 0,
-    ):
-        self._keep(locals())
+    C: float = 0.1
+    _: KW_ONLY
+    loss: str = "bracket"
+    features: str = "rules"
+    input: str = "words"
+    horizontal: int | None = None
+    vertical: int = 1
+    rare: int = 1
+    beam: float | None = None
 
     def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Self:
         """Train on sentences X with trees Y.

@@ -207,13 +207,13 @@ class Grammar:
         parent, left, right = np.array(self.rules, np.int64).reshape(-1, 3).T
         tops = [chain[0] if chain else -1 for chain in self.chains]
         bottoms = [chain[-1] if chain else -1 for chain in self.chains]
-        label = [self.labels.index(phrase.label) for phrase in self.phrases]
+        places = {label: k for k, label in enumerate(self.labels)}
+        label = [places[phrase.label] for phrase in self.phrases]
         extra = []
         for chain in self.chains:
             own = label[chain[-1]] if chain and chain[-1] < n else -1
             extra.append(sorted({label[s] for s in chain[:-1]} - {own}))
-        above = [[c for c, s in enumerate(bottoms) if s == x] for x in range(S)]
-        below = [[c for c, s in enumerate(tops) if s == x] for x in range(S)]
+        above, below = grouped(bottoms, S), grouped(tops, S)
         use = np.zeros(S, np.int64)
         use[left] |= AS_LEFT
         use[right] |= AS_RIGHT
@@ -258,6 +258,15 @@ def describe(rule: Any, node: Node) -> str:
     rest = right.rest if isinstance(right, Part) else (right,)
     dots = " ..." if isinstance(right, Part) and right.owner else ""
     return f"{parent.label} -> {' '.join(s.label for s in (left, *rest))}{dots}"
+
+
+def grouped(symbols: Sequence[int], n: int) -> list[list[int]]:
+    """For each of n symbols its places in a list; -1 is no symbol."""
+    found: list[list[int]] = [[] for _ in range(n)]
+    for at, symbol in enumerate(symbols):
+        if symbol >= 0:
+            found[symbol].append(at)
+    return found
 
 
 def ints(values: Any) -> np.ndarray:

@@ -12,17 +12,39 @@ from typing import Any
 import numpy as np
 
 from ...features import Vocabulary
+from ...objective import check_positive
+from ...saving.contents import check_choice, check_whole
 from ...saving.parts import Arrays, ModelParts
-from ...saving.sparse import WEIGHTS, decode_names, decode_weights, encode_names, encode_weights
+from ...saving.sparse import (
+    WEIGHTS,
+    decode_names,
+    decode_weights,
+    encode_names,
+    encode_weights,
+    finite,
+)
 from .binary_rules import Part, Phrase, Symbol, Tag
 from .grammar import Grammar
+from .input import INPUTS
 from .lexicon import Lexicon
+from .problem import FEATURES, LOSSES
 
 
 class CFGParts(ModelParts):
     """The parts of a ``CFGSVC``."""
 
     counts_nonzeros = True
+
+    def check_parameters(self, parameters: dict[str, Any]) -> None:
+        """Also the parameters of grammar and lexicon."""
+        super().check_parameters(parameters)
+        for name, choices in (("loss", LOSSES), ("features", FEATURES), ("input", INPUTS)):
+            check_choice(name, parameters[name], tuple(choices))
+        check_whole("horizontal", parameters["horizontal"], 0, optional=True)
+        check_whole("vertical", parameters["vertical"], 1, 2)
+        check_whole("rare", parameters["rare"], 0)
+        if parameters["beam"] is not None:
+            check_positive("beam", parameters["beam"])
 
     def encode(self, estimator: Any, arrays: Arrays) -> dict[str, Any]:
         """Grammar, lexicon and weights."""
@@ -34,7 +56,7 @@ class CFGParts(ModelParts):
 
     def weights(self, meta: dict[str, Any], arrays: Arrays) -> np.ndarray:
         """The stored weights: all non-zeros and some zeros."""
-        return arrays[WEIGHTS]
+        return finite(arrays, WEIGHTS)
 
     def summary(self, meta: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
         """The size of the grammar."""
@@ -79,14 +101,16 @@ def decode_cfg(estimator: Any, meta: dict[str, Any], arrays: dict[str, np.ndarra
     rules = arrays["rules"]
     if rules.ndim != 2 or rules.shape[1] != 3 or rules.dtype.kind != "i":
         raise ValueError("the rules are not an integer array of three columns")
-    roots = [root for root in meta["roots"] if type(root) is int]
+    roots = meta["roots"]
+    if not all(type(root) is int for root in roots):
+        raise ValueError("the roots are not numbers of symbols")
     estimator.grammar_ = Grammar(
         symbols, rules.tolist(), _decode_lists("chains", arrays), roots,
         estimator.horizontal, estimator.vertical,
     )  # fmt: skip
     estimator.lexicon_ = _decode_lexicon(estimator, arrays)
     estimator._nltk = meta["nltk"] is True
-    estimator._data_format = meta["data"] if isinstance(meta["data"], dict) else None
+    estimator._data_format = decode_data_format(meta)
     problem = estimator._problem()  # raises an error if parameters do not fit
     estimator.coef_ = decode_weights(arrays, int(problem.base[-1]))
     return estimator.coef_
@@ -101,8 +125,18 @@ def cfg_summary(meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str
         "binary_rules": len(arrays["rules"]),
         "unary_chains": len(arrays["chains.lengths"]),
         "words": len(arrays["counts"]),
-        "data": meta["data"],
+        "data": decode_data_format(meta),
     }
+
+
+def decode_data_format(meta: dict[str, Any]) -> dict[str, Any] | None:
+    """The checked format of the training files; None if there were no files."""
+    match meta["data"]:
+        case None:
+            return None
+        case {"format": "trees", "functions": bool(functions)}:
+            return {"format": "trees", "functions": functions}
+    raise ValueError(f"{meta['data']!r:.100} is not a data format")
 
 
 def _decode_symbols(meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> list[Symbol]:
@@ -125,12 +159,12 @@ def _decode_symbols(meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> list
 
 
 def _decode_lexicon(estimator: Any, arrays: dict[str, np.ndarray]) -> Lexicon:
-    words, counts = decode_names(arrays, "words"), arrays["counts"].tolist()
+    words, counts = decode_names(arrays, "words"), arrays["counts"].ravel().tolist()
     tags = _decode_lists("tags", arrays)
     names = estimator.grammar_.tags
     if not all(each and all(0 <= k < len(names) for k in each) for each in tags):
         raise ValueError("the tags of a word are wrong")
-    if len(set(words)) < len(words) or not all(type(count) is int for count in counts):
+    if len(set(words)) < len(words) or not all(type(c) is int and c >= 0 for c in counts):
         raise ValueError("the words are wrong")
     lexicon = Lexicon(
         dict(zip(words, counts, strict=True)), dict(zip(words, tags, strict=True)), names,

@@ -6,96 +6,50 @@ This module imports nothing that is slow to import, so that ``maxmargin train cf
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import Annotated, Any
+from functools import partial
+from typing import Any, Literal
 
-import typer
+from ..options import C_HELP, TrainOptions, option
 
-from ..options import Rescaling, TrainOptions
-
-PARSERS = "Options for parsers"
-
-
-class Loss(StrEnum):
-    """Losses of trees."""
-
-    bracket = "bracket"
-    zero_one = "zero-one"
-
-
-class Features(StrEnum):
-    """Features of trees."""
-
-    rules = "rules"
-    rich = "rich"
-
-
-class Input(StrEnum):
-    """Forms of sentences."""
-
-    words = "words"
-    tags = "tags"
-    tagged = "tagged"
+parser_option = partial(option, rich_help_panel="Options for parsers")
 
 
 @dataclass(frozen=True)
 class CFGOptions(TrainOptions):
     """Options for parsers."""
 
-    C: Annotated[float, typer.Option("--C", "-C", help="Weight of the sum of losses.")] = 0.1
-    loss: Annotated[
-        Loss,
-        typer.Option(
-            rich_help_panel=PARSERS,
-            help="Count wrong constituents (bracket), or trees with any error (zero-one).",
-        ),
-    ] = Loss.bracket
-    features: Annotated[
-        Features,
-        typer.Option(
-            rich_help_panel=PARSERS,
-            help="Weights of rules alone, or also of words at the ends of constituents and more.",
-        ),
-    ] = Features.rich
-    input: Annotated[
-        Input,
-        typer.Option(
-            rich_help_panel=PARSERS,
-            help="What sentences to be parsed are made of: words, tags or both (word/TAG).",
-        ),
-    ] = Input.words
-    functions: Annotated[
-        bool,
-        typer.Option(
-            "--functions",
-            rich_help_panel=PARSERS,
-            help="Keep function tags such as -SBJ in labels, and predict them.",
-        ),
-    ] = False
-    horizontal: Annotated[
-        int | None,
-        typer.Option(
-            rich_help_panel=PARSERS,
-            min=0,
-            show_default="all",
-            help="How many of the following children a rule remembers; with 2, for example, rules "
-            "that no training tree has can be put together.",
-        ),
-    ] = None
+    C: float = option(0.1, C_HELP, "--C", "-C")
+    loss: Literal["bracket", "zero-one", "f1"] = parser_option(
+        "bracket", "Wrong constituents (bracket), trees with any error (zero-one), or 1 - F1 (f1)."
+    )
+    features: Literal["rules", "rich"] = parser_option(
+        "rich", "Weights of rules alone, or also of words at the ends of constituents and more."
+    )
+    input: Literal["words", "tags", "tagged"] = parser_option(
+        "words", "What sentences to be parsed are made of: words, tags or both (word/TAG)."
+    )
+    functions: bool = parser_option(
+        False, "Keep function tags such as -SBJ in labels, and predict them.", "--functions"
+    )
+    horizontal: int | None = parser_option(
+        None,
+        "How many of the following children a rule remembers; with 2, for example, rules that no "
+        "training tree has can be put together.",
+        min=0,
+        show_default="all",
+    )
 
     def parameters(self) -> dict[str, Any]:
         """The parameters of a ``CFGSVC``."""
-        return super().parameters() | {
-            "loss": self.loss.value, "features": self.features.value, "input": self.input.value,
-            "horizontal": self.horizontal,
-        }  # fmt: skip
+        own = self.given("loss", "features", "input", "horizontal")
+        return super().parameters() | own
 
     def check(self) -> None:
         """Check the options, before the data are read."""
         from ...errors import MaxMarginError
 
         super().check()
-        if self.rescaling is Rescaling.slack and self.loss is Loss.bracket:
+        if self.rescaling == "slack" and self.loss == "bracket":
             raise MaxMarginError(
                 "--rescaling slack has no oracle for the bracket loss: use --loss zero-one"
             )

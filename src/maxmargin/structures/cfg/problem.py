@@ -13,12 +13,17 @@ from ...objective import check_positive
 from ...problem import MARGIN, PREDICT, CompiledProblem, Functions, Pack
 from .cky import LONGEST, lay_out, span_of, write_node
 from .cky_kbest import forest_work
+from .counted import COUNTED_FUNCTIONS, F1
 from .functions import BRACKET, BRACKET_FUNCTIONS, FUNCTIONS, ZERO_ONE, CFGData, sum_truths
 from .grammar import FEATURE_AT, LABEL_AT, Grammar, flat, ints, section
 from .input import INPUTS, Sentence, read_examples, read_sentences
 from .lexicon import Lexicon, find_rows
 
-LOSSES = {"bracket": BRACKET, "zero-one": ZERO_ONE}
+LOSSES = {"bracket": BRACKET, "zero-one": ZERO_ONE, "f1": F1}
+
+#: The functions of each loss, for all modes.
+FUNCTIONS_OF = {"bracket": COUNTED_FUNCTIONS, "zero-one": FUNCTIONS, "f1": COUNTED_FUNCTIONS}
+FEATURES = ("rules", "rich")
 
 #: Upper limits of the classes of widths; wider spans are another class.
 WIDTHS = (1, 2, 3, 4, 5, 7, 10, 15, 25)
@@ -31,13 +36,12 @@ class CFG(CompiledProblem):
     ----------
     grammar : Grammar
     lexicon : Lexicon
-    loss : {"bracket", "zero-one"}
+    loss : {"bracket", "zero-one", "f1"}
     beam : float, optional
         In prediction, prune constituents whose score is lower than the best one over the same
         words by more than this.
     """
 
-    functions = FUNCTIONS
     cache = 10
 
     def __init__(
@@ -48,7 +52,8 @@ class CFG(CompiledProblem):
         beam: float | None = None,
     ):
         if loss not in LOSSES:
-            raise DataError(f"loss must be 'bracket' or 'zero-one', got {loss!r}")
+            raise DataError(f"loss must be 'bracket', 'zero-one' or 'f1', got {loss!r}")
+        self.functions = FUNCTIONS_OF[loss]
         self.grammar, self.lexicon, self.loss = grammar, lexicon, loss
         self.beam = np.inf if beam is None else check_positive("beam", beam)
         self._words: list[str] = []
@@ -62,7 +67,7 @@ class CFG(CompiledProblem):
         """The problem with the grammar and features of training data; X may be None."""
         if input not in INPUTS:
             raise DataError(f"input must be 'words', 'tags' or 'tagged', got {input!r}")
-        if features not in ("rules", "rich"):
+        if features not in FEATURES:
             raise DataError(f"features must be 'rules' or 'rich', got {features!r}")
         if vertical not in (1, 2) or not (horizontal is None or horizontal >= 0):
             raise DataError(
@@ -114,9 +119,13 @@ class CFG(CompiledProblem):
         )  # fmt: skip
 
     def functions_for(self, mode: int) -> Functions:
-        """The functions for one mode, without the search for a second tree if it is not needed."""
-        simple = mode == PREDICT or self.loss == "bracket"
-        return BRACKET_FUNCTIONS if simple and self.functions is FUNCTIONS else self.functions
+        """The functions for one mode, without a second tree or counts if these are not needed."""
+        own = self.functions is not FUNCTIONS_OF[self.loss]
+        return self.functions if own or not self._simple(mode) else BRACKET_FUNCTIONS
+
+    def _simple(self, mode: int) -> bool:
+        """Whether the best tree of one chart is the answer."""
+        return mode == PREDICT or (mode == MARGIN and self.loss == "bracket")
 
     def _data(
         self, sentences: list[Sentence], offsets: np.ndarray, at: np.ndarray, truth: np.ndarray
@@ -173,17 +182,14 @@ class CFG(CompiledProblem):
         longest = int(np.diff(data.offsets).max(initial=0))
         return int(sum(lay_out(data.table, longest, np.zeros(18, np.int64))))
 
-    def work(self, pack: Pack, mode: int) -> int:
-        """Scratch memory of ``decode`` in floats; raises an error if there is no oracle."""
-        if self.loss == "bracket" and mode not in (PREDICT, MARGIN):
-            raise ProblemError(
-                "slack rescaling is not supported for the bracket loss, because it needs the best "
-                "tree for every number of errors: use rescaling='margin', or loss='zero-one'"
-            ) from NotImplementedError("slack rescaling")
-        return pack.work
-
     def m_best_work(self, pack: Pack, mode: int, m: int) -> int:
         """Scratch memory of ``m_best`` in floats: a chart, and a forest of the next trees."""
+        if not self._simple(mode) and self.loss != "zero-one":
+            raise ProblemError(
+                "several trees per iteration (m_cuts) are supported for the zero-one loss, and for "
+                "the bracket loss with margin rescaling: the oracles of the F1 loss and of slack "
+                "rescaling find one tree"
+            ) from NotImplementedError("several trees")
         longest = int(np.diff(pack.data.offsets).max(initial=0))
         return self.work(pack, mode) + forest_work(longest, m + 1)
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from rich.text import Text
 
+from ...data.printable import printable
 from ...data.tree_svg import draw_many
 from ...data.tree_text import draw_text
 from ...errors import MaxMarginError
@@ -60,7 +61,7 @@ class Rules:
         lines = []
         for title, rules in self.content.items():
             lines.append(f"rules with the {title} weights")
-            lines += [f"{rule['weight']:10.4f}  {rule['rule']}" for rule in rules]
+            lines += [f"{rule['weight']:10.4f}  {printable(rule['rule'])}" for rule in rules]
         return "\n".join(lines)
 
 

@@ -27,15 +27,16 @@ LEXICON = {"a": "T", "b": "TU", "c": "T"}
 
 
 def examples() -> list[Tiny]:
-    """Brackets, for which only margin rescaling has an oracle, and the 0/1 loss."""
+    """The three losses of trees."""
     trees = [as_tree(line) for line in TEXT.splitlines()]
     return [
-        _example("bracket", trees, _bracket_loss, ("margin",)),
-        _example("zero-one", trees, lambda truth, y: float(truth != y), ("margin", "slack")),
+        _example("bracket", trees, _bracket_loss),
+        _example("zero-one", trees, lambda truth, y: float(truth != y)),
+        _example("f1", trees, _f1_loss),
     ]
 
 
-def _example(name: str, trees: list[Tree], loss: Any, rescalings: tuple[str, ...]) -> Tiny:
+def _example(name: str, trees: list[Tree], loss: Any) -> Tiny:
     problem = CFG.read(None, trees, loss=name)
     return Tiny(
         name=name,
@@ -45,7 +46,6 @@ def _example(name: str, trees: list[Tree], loss: Any, rescalings: tuple[str, ...
         outputs=lambda x: _parses("S", x),
         features=lambda x, y: _features(problem, y),
         loss=loss,
-        rescalings=rescalings,
         estimator=CFGSVC(loss=name),
         text=TEXT,
         command=("--loss", name),
@@ -69,6 +69,11 @@ def _parses(symbol: str, words: Sequence[str]) -> list[Tree]:
 def _bracket_loss(truth: Tree, y: Tree) -> float:
     wrong = set(truth.spans()) ^ set(y.spans())
     return float(len(wrong) + sum(a != b for a, b in zip(truth.tags(), y.tags(), strict=True)))
+
+
+def _f1_loss(truth: Tree, y: Tree) -> float:
+    a, b = set(truth.spans()), set(y.spans())
+    return 1 - 2 * len(a & b) / (len(a) + len(b))
 
 
 def _features(problem: CFG, y: Tree) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any, Self
 
 import numpy as np
@@ -11,6 +12,7 @@ from ...data.sequences import LabelSequences
 from ...data.transitions import check_gold
 from ...errors import DataError
 from ...estimators.cv import PathCV
+from ...estimators.parameters import estimator
 from ...estimators.weights import weigh_classes
 from ...features import Extractor
 from ...kernels.estimators import fit_kernel, forget_kernel
@@ -21,21 +23,20 @@ from .fitted import _ChainModel
 from .tokens import encode_tags, read_tokens, read_weights
 
 
+@estimator
 class ChainSVC(_ChainModel):
     """Sequence tagger that predicts one label per token, with weights for pairs of neighbours.
 
     Parameters
     ----------
-    C : float
-        Weight of the sum of the losses.
+    {C}
     solver : str or solver object
         "auto", "sdm", "bcfw", "n-slack", "one-slack", "subgradient", or an object such as
         ``mm.SDM(inner=5)``.
     tol : float
         Stop when P/(C n) is certified to be within ``tol`` of its minimum, in units of loss: with
         the Hamming loss, wrong labels per sequence.
-    rescaling : {"margin", "slack"}
-        How the loss enters the hinge loss: added to the margin, or as a factor of the slack.
+    {rescaling}
     loss : "hamming", "zero-one" or array (n_classes, n_classes)
         "hamming": the number of wrong labels; "zero-one": 1 for a sequence with any error; array:
         the sum over tokens of ``loss[t, k]`` for predicting label k if t is true, in the order of
@@ -60,23 +61,7 @@ class ChainSVC(_ChainModel):
         Number of basis functions of the kernel to train on; "auto" chooses it from the duality gap
         that they leave. By default training is exact for up to 1500 tokens and uses "auto" for
         more. Solvers with sampled cuts use no basis functions.
-    max_iter : int
-        Maximum number of iterations.
-    max_time : float, optional
-        Maximum time in the solver, in seconds. If a limit is reached, the best weights so far are
-        kept, with a ConvergenceWarning.
-    n_jobs : int
-        Number of threads; the model does not depend on it.
-    random_state : int
-    warm_start : bool
-        Start from the dual variables of the last ``fit`` on the same data, with another C or tol.
-    checkpoint : path or Checkpoint, optional
-        A file to which training is saved every 5 minutes, and from which it continues if the file
-        exists.
-    backend : optional
-        Where training runs: ``mm.Ray(...)`` for the workers of a cluster.
-    verbose : int
-        1 shows progress.
+    {max_iter, max_time, n_jobs, random_state, warm_start, checkpoint, backend, verbose}
 
     Attributes
     ----------
@@ -94,8 +79,7 @@ class ChainSVC(_ChainModel):
         Names of the features; None if X has no names.
     class_weight_ : array (n_classes,) or None
         The weights of the labels in the Hamming loss.
-    result_ : Result
-        The certificate and the history.
+    {result_}
 
     Examples
     --------
@@ -107,36 +91,14 @@ class ChainSVC(_ChainModel):
     """
 
     structure = STRUCTURE
-    template: Any
-    kernel: Any
 
-    def __init__(
-        self,
-        C: float = 0.1,
-        *,
-        solver: Any = "auto",
-        tol: float = 1e-2,
-        rescaling: str = "margin",
-        loss: Any = "hamming",
-        class_weight: Any = None,
-        transitions: Any = None,
-        start_stop: bool = False,
-        template: Any = None,
-        kernel: Any = None,
-        gamma: Any = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        n_basis: Any = None,
-        max_iter: int = 10_000,
-        max_time: float | None = None,
-        n_jobs: int | None = 1,
-        random_state: Any = 0,
-        warm_start: bool = False,
-        checkpoint: Any = None,
-        backend: Any = None,
-        verbose: int = 0,
-    ):
-        self._keep(locals())
+    C: float = 0.1
+    _: KW_ONLY
+    loss: Any = "hamming"
+    class_weight: Any = None
+    transitions: Any = None
+    start_stop: bool = False
+    template: Any = None
 
     def fit(
         self, X: Any, Y: Any = None, sample_weight: Any = None, token_weight: Any = None

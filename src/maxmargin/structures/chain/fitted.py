@@ -14,6 +14,7 @@ from ...data.transitions import allow_gold, allowed_transitions
 from ...engine.shard import predict_labels
 from ...errors import DataError
 from ...estimators.base import _SVC
+from ...estimators.parameters import KernelParameters
 from ...kernels.estimators import scored_sequences
 from ...outputs.explain import Explanation, explain, largest_slacks
 from ...outputs.m_best import predict_m_best
@@ -22,7 +23,7 @@ from .problem import Chain
 from .tokens import encode_tags, read_new_tokens
 
 
-class _ChainModel(_SVC):
+class _ChainModel(KernelParameters, _SVC):
     """The methods of a trained ``ChainSVC``."""
 
     loss: Any

@@ -189,6 +189,16 @@ def delta(data, i, y, z, idx, val):
 
 
 @njit(nogil=True)
+def delta_tokens(data, i, y, z, idx, val):
+    """``delta`` without transitions: their weights stay zero, and ``decode`` needs no change."""
+    lo, K, nnz = data.offsets[i], np.int64(data.cost.shape[0]), 0
+    for t in range(len(y)):
+        if y[t] != z[t]:
+            nnz = row_write_both(data.rows, lo + t, K, y[t], z[t], idx, val, nnz)
+    return nnz
+
+
+@njit(nogil=True)
 def margin(data, i, y, z, work):
     """<w, phi(x, y) - phi(x, z)> from the scores that ``score`` or ``decode`` wrote to work."""
     K, L = np.int64(data.cost.shape[0]), len(y)

@@ -6,19 +6,40 @@ from typing import Any
 
 import numpy as np
 
-from ...features import Extractor, Vocabulary
+from ...data.checked import check_weights
+from ...features import Extractor, Template, Vocabulary
 from ...features.builtin import BUILTIN
 from ...kernels.saved import KernelParts, decode_kernel
+from ...saving.contents import check_class_weight, check_flag
 from ...saving.parts import Arrays
-from ...saving.sparse import WEIGHTS, decode_names, decode_weights, encode_names, encode_weights
+from ...saving.sparse import (
+    WEIGHTS,
+    decode_names,
+    decode_weights,
+    encode_names,
+    encode_weights,
+    finite,
+)
 
 CLASS_WEIGHT = "class_weight"
+
+#: More columns of a data file are not believed.
+_MOST_COLUMNS = 10**6
 
 
 class ChainParts(KernelParts):
     """The parts of a ``ChainSVC``."""
 
     counts_nonzeros = True
+
+    def check_parameters(self, parameters: dict[str, Any]) -> None:
+        """Also those of labels and templates; ``_problem`` checks loss and transitions."""
+        super().check_parameters(parameters)
+        check_flag("start_stop", parameters["start_stop"])
+        check_class_weight("class_weight", parameters["class_weight"])
+        template = parameters["template"]
+        if not (template is None or isinstance(template, str)):
+            raise ValueError(f"{template!r:.100} is not a template")
 
     def encode(self, estimator: Any, arrays: Arrays) -> dict[str, Any]:
         """Weights and names; "chain" describes how features are made from tokens."""
@@ -40,7 +61,7 @@ class ChainParts(KernelParts):
 
     def linear_weights(self, arrays: Arrays) -> np.ndarray:
         """The stored weights: all non-zeros and some zeros."""
-        return arrays[WEIGHTS]
+        return finite(arrays, WEIGHTS)
 
     def summary(self, meta: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
         """The description of the features."""
@@ -102,21 +123,21 @@ def decode_chain(
     ValueError, KeyError or TypeError
         If something is missing or inconsistent.
     """
+    estimator._data_format = chain_summary(meta)["data"]
     estimator._reader = _decode_reader(meta, arrays)
-    estimator._data_format = decode_data_format(meta)
     names = estimator.feature_names_ = (
         None if estimator._reader is None else estimator._reader.names_
     )
     K, d = len(estimator.classes_), estimator.n_features_in_
-    if type(d) is not int or d < 0 or (names is not None and len(names) != d):
+    if names is not None and len(names) != d:
         raise ValueError(f"{d!r} is not the number of features")
     size = d * K + K * K + (2 * K if estimator.start_stop else 0)
     w = np.zeros(0) if kernel else decode_weights(arrays, size)
     if not kernel:
         estimator._set_weights(w)
-    estimator.class_weight_ = arrays.get(CLASS_WEIGHT)
-    if estimator.class_weight is not None and estimator.class_weight_ is None:
-        raise ValueError("the weights of the classes are missing")
+    estimator.class_weight_ = None
+    if estimator.class_weight is not None:
+        estimator.class_weight_ = check_weights(finite(arrays, CLASS_WEIGHT), K, CLASS_WEIGHT)
     estimator._problem()  # refuses parameters that do not fit the labels
     return w
 
@@ -131,7 +152,7 @@ def _decode_reader(meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> Any:
             reader = Extractor.from_names(meta["template"], decode_names(arrays))
             vocabulary = reader.vocabulary_
         case other:
-            raise ValueError(f"{other!r} is not a form of tokens")
+            raise ValueError(f"{other!r:.100} is not a form of tokens")
     vocabulary.lookup([], 0)  # raises an error if a name occurs twice
     return reader
 
@@ -143,14 +164,18 @@ def decode_data_format(meta: dict[str, Any]) -> dict[str, Any] | None:
             return None
         case {"format": "hmm"}:
             return {"format": "hmm"}
-        case {"format": "conll", "columns": int(n), "label": int(label)} if -n - 1 <= label <= n:
+        case {"format": "conll", "columns": int(n), "label": int(label)} if (
+            type(n) is type(label) is int and 0 <= n < _MOST_COLUMNS and -n - 1 <= label <= n
+        ):
             return {"format": "conll", "columns": n, "label": label}
-    raise ValueError(f"{meta['data']!r} is not a data format")
+    raise ValueError(f"{meta['data']!r:.100} is not a data format")
 
 
 def chain_summary(meta: dict[str, Any]) -> dict[str, Any]:
     """What ``maxmargin info`` shows for chains, in addition to what it shows for all models."""
     template = meta["template"]
     if template is not None and not isinstance(template, str):
-        raise ValueError(f"{template!r} is not a template")
+        raise ValueError(f"{template!r:.100} is not a template")
+    if template is not None:
+        Template.from_text(template)
     return {"reader": meta["reader"], "template": template, "data": decode_data_format(meta)}

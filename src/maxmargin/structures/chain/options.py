@@ -7,92 +7,42 @@ fast.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import Annotated, Any
+from functools import partial
+from typing import Any, Literal
 
-import typer
+from ..options import C_HELP, KernelOptions, option
 
-from ..options import KernelOptions
-
-CHAINS = "Options for chains"
-
-
-class Format(StrEnum):
-    """Formats of files of sequences."""
-
-    auto = "auto"
-    conll = "conll"
-    hmm = "hmm"
-
-
-class Transitions(StrEnum):
-    """Tagging schemes."""
-
-    bio = "bio"
-    bioes = "bioes"
-
-
-class Loss(StrEnum):
-    """Losses of sequences."""
-
-    hamming = "hamming"
-    zero_one = "zero-one"
+chain_option = partial(option, rich_help_panel="Options for chains")
 
 
 @dataclass(frozen=True)
 class ChainOptions(KernelOptions):
     """Options for sequences."""
 
-    C: Annotated[float, typer.Option("--C", "-C", help="Weight of the sum of losses.")] = 0.1
-    format: Annotated[
-        Format,
-        typer.Option(
-            rich_help_panel=CHAINS,
-            help="Columns (conll) or numbered features with qid: (hmm); auto looks at DATA.",
-        ),
-    ] = Format.auto
-    template: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel=CHAINS,
-            show_default="default",
-            help="What makes features of columns: default, chunking, pos or a file.",
-        ),
-    ] = None
-    label: Annotated[
-        int | None,
-        typer.Option(
-            rich_help_panel=CHAINS,
-            show_default="-1",
-            help="The column of the labels: 0 is the first, -1 the last.",
-        ),
-    ] = None
-    transitions: Annotated[
-        Transitions | None,
-        typer.Option(rich_help_panel=CHAINS, help="Predict only what this scheme of tags allows."),
-    ] = None
-    start_stop: Annotated[
-        bool,
-        typer.Option(
-            "--start-stop", rich_help_panel=CHAINS, help="Weights for first and last labels."
-        ),
-    ] = False
-    loss: Annotated[
-        Loss,
-        typer.Option(
-            rich_help_panel=CHAINS,
-            help="Count wrong labels (hamming), or sequences with any error (zero-one).",
-        ),
-    ] = Loss.hamming
+    C: float = option(0.1, C_HELP, "--C", "-C")
+    format: Literal["auto", "conll", "hmm"] = chain_option(
+        "auto", "Columns (conll) or numbered features with qid: (hmm); auto looks at DATA."
+    )
+    template: str | None = chain_option(
+        None,
+        "What makes features of columns: default, chunking, pos or a file.",
+        show_default="default",
+    )
+    label: int | None = chain_option(
+        None, "The column of the labels: 0 is the first, -1 the last.", show_default="-1"
+    )
+    transitions: Literal["bio", "bioes"] | None = chain_option(
+        None, "Predict only what this scheme of tags allows."
+    )
+    start_stop: bool = chain_option(False, "Weights for first and last labels.", "--start-stop")
+    loss: Literal["hamming", "zero-one"] = chain_option(
+        "hamming", "Count wrong labels (hamming), or sequences with any error (zero-one)."
+    )
 
     def parameters(self) -> dict[str, Any]:
         """The parameters of a ``ChainSVC``."""
-        return super().parameters() | {
-            "template": self.template,
-            "transitions": self.transitions and self.transitions.value,
-            "start_stop": self.start_stop,
-            "loss": self.loss.value,
-        }
+        own = self.given("template", "transitions", "start_stop", "loss")
+        return super().parameters() | own
 
     def check(self) -> None:
         """Check the options, before the data are read."""
@@ -100,11 +50,11 @@ class ChainOptions(KernelOptions):
         from ...features import Template
 
         super().check()
-        if self.format is Format.hmm:
+        if self.format == "hmm":
             self.check_for_hmm()
         if self.template is not None:
             Template(self.template)
-        if self.class_weight is not None and self.loss is not Loss.hamming:
+        if self.class_weight is not None and self.loss != "hamming":
             raise MaxMarginError("--class-weight needs the loss of tokens: use --loss hamming")
 
     def check_for_hmm(self) -> None:

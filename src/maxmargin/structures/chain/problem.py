@@ -12,13 +12,7 @@ import numpy as np
 
 from ...data.checked import check_codes
 from ...data.costs import check_cost
-from ...data.sequences import (
-    LabelSequences,
-    Sequences,
-    check_finite,
-    offsets_of,
-    stack_sequences,
-)
+from ...data.sequences import LabelSequences, Sequences, check_finite, offsets_of, stack_sequences
 from ...data.transitions import check_gold
 from ...engine.linalg import add_rows, pack_rows, read_only
 from ...errors import DataError
@@ -30,6 +24,7 @@ from .functions import (
     decode,
     decode_sums,
     delta,
+    delta_tokens,
     loss,
     m_best,
     margin,
@@ -189,6 +184,25 @@ class Chain(CompiledProblem):
     def unpack(self, pack: Pack, labels: np.ndarray) -> list[np.ndarray]:
         """The class numbers of each sequence."""
         return np.split(labels, pack.offsets[1:-1])
+
+
+class Unlinked(Chain):
+    """Chains whose transitions have no weights, for losses of whole sequences.
+
+    If the loss is a sum over the tokens, ``Multiclass`` on the tokens is the same and faster.
+    """
+
+    functions = Functions(decode, loss, delta_tokens, score, margin)
+
+    def functions_for(self, mode: int) -> Functions:
+        """The same functions for all modes."""
+        return self.functions
+
+    def truth_features(self, pack: Pack) -> np.ndarray:
+        """sum_i weight_i phi_i(y_i)."""
+        total = super().truth_features(pack)
+        total[pack.data.n_features * self.n_classes :] = 0.0
+        return total
 
 
 def sparse_if_it_pays(matrix: Any) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
+from ...data.printable import printable
 from ...features import Template
 from ...metrics import SequenceEvaluation, evaluate_sequences
 from ...report.console import Console, print_json
@@ -153,10 +154,11 @@ def print_sequence_evaluation(evaluation: SequenceEvaluation) -> None:
     errors = evaluation.errors(_ERRORS)
     if not errors:
         return
-    width = max(len(str(true)) for true, _, _ in errors)
+    errors = [(printable(true), printable(found), n) for true, found, n in errors]
+    width = max(len(true) for true, _, _ in errors)
     print("\nmost frequent errors")
     for true, found, n in errors:
-        print(f"{n:>7,}  {true!s:<{width}}  taken for {found}")
+        print(f"{n:>7,}  {true:<{width}}  taken for {found}")
 
 
 def print_suspects(suspects: list[dict[str, Any]], data: str) -> None:
@@ -167,8 +169,8 @@ def print_suspects(suspects: list[dict[str, Any]], data: str) -> None:
         return
     console.print(
         Text(
-            f"The {len(suspects)} sequences of {data} that fit the model least, the worst first. "
-            "Either their labels are wrong, or the model cannot fit them.\n"
+            f"The {len(suspects)} sequences of {printable(data)} that fit the model least, the "
+            "worst first. Either their labels are wrong, or the model cannot fit them.\n"
         )
     )
     for number, suspect in enumerate(suspects, 1):
@@ -202,9 +204,9 @@ def _disagreement(suspect: dict[str, Any]) -> Table:
             table.add_row("...")
         last = t
         place = t + 1 if lines is None else lines[t]
-        shown = [] if words is None else [Text(word) for word in words[t][:columns]]
-        file = Text(str(truth[t]), "red" if differ[t] else "dim")
-        model = Text(str(worst[t]) if differ[t] else "", "green")
+        shown = [] if words is None else [Text(printable(word)) for word in words[t][:columns]]
+        file = Text(printable(truth[t]), "red" if differ[t] else "dim")
+        model = Text(printable(worst[t]) if differ[t] else "", "green")
         table.add_row(str(place), *shown, file, model)
     table.add_row("..." if last < len(truth) - 1 else "")
     return table

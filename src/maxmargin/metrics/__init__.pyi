@@ -1,0 +1,9 @@
+from .brackets import BracketEvaluation as BracketEvaluation
+from .brackets import bracket_f1 as bracket_f1
+from .chunks import entities as entities
+from .counts import Counts as Counts
+from .sequences import SequenceEvaluation as SequenceEvaluation
+from .sequences import entity_f1 as entity_f1
+from .sequences import evaluate_sequences as evaluate_sequences
+from .sequences import sequence_accuracy as sequence_accuracy
+from .sequences import token_accuracy as token_accuracy
