@@ -19,7 +19,7 @@ from maxmargin.cli.app import app
 from maxmargin.datasets import make_multiclass
 from maxmargin.errors import CheckpointError, DataError
 from maxmargin.saving.checkpoint import Checkpoint
-from maxmargin.saving.container import read_container
+from maxmargin.saving.container import read_container, write_container
 from maxmargin.saving.state import join_arrays, split_arrays
 from maxmargin.solvers.subgradient import SubgradientState
 from solver_tables import all_solvers
@@ -203,6 +203,20 @@ def test_other_versions_models_and_damaged_files_are_refused(tmp_path, monkeypat
     mm.BinarySVC().fit([[0.0], [1.0]], [0, 1]).save(path)
     with pytest.raises(CheckpointError, match="is a model"):
         fit(data, mm.SDM(), checkpoint=path, resume=True)
+
+
+def test_altered_descriptions_are_refused(tmp_path):
+    data, path = example("chain"), tmp_path / "run.ck"
+    fit(data, mm.OneSlack(cache=0), checkpoint=path)
+    meta, entries = read_container(path)
+    for change in ({"about": []}, {"about": None}, {"run": 3}):
+        write_container(path, meta | change, entries)
+        with pytest.raises(CheckpointError, match=r"run\.ck: is damaged or was altered"):
+            fit(data, mm.OneSlack(cache=0), checkpoint=path, resume=True)
+    meta["run"]["state"]["object"]["cuts"]["object"]["diverse"] = 1
+    write_container(path, meta, entries)
+    with pytest.raises(CheckpointError, match="one cut per iteration"):
+        fit(data, mm.OneSlack(cache=0), checkpoint=path, resume=True)
 
 
 def test_every_is_a_time():

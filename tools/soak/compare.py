@@ -121,11 +121,11 @@ def _attempt(trial: Trial, call: Callable[[], Any]) -> None:
 
 #: What is done, and how often.
 INPUTS: dict[str, tuple[Any, int]] = {
-    "a model file, cut off at a random byte": (truncated, 1000),
-    "a model file with a few altered bytes": (altered, 2000),
+    "a model file, cut off at a random byte": (truncated, 500),
+    "a model file with a few altered bytes": (altered, 500),
     "NaN among the values of the features, in training": (not_a_number, 10),
     "a CSR matrix with an index out of range, in training": (out_of_range, 200),
-    "killed (-9) while saving over an older model": (killed, 200),
+    "killed (-9) while saving over an older model": (killed, 100),
 }
 
 

@@ -37,7 +37,7 @@ def data() -> tuple[np.ndarray, np.ndarray]:
 def train(**options: Any) -> Any:
     """Train on the data."""
     X, y = data()
-    return mm.train(Multiclass(6), X, y, C=C, tol=TOL, **options)
+    return mm.train(Multiclass(6), X, y, **{"C": C, "tol": TOL} | options)
 
 
 class Slow(mm.Problem):

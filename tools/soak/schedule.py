@@ -6,12 +6,13 @@ import math
 import sys
 import tempfile
 import time
+import traceback
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from .results import Run, table
-from .trial import Kind, Outcome
+from .trial import RAW, Kind, Outcome
 from .worker import run_trials
 
 
@@ -43,7 +44,11 @@ class Schedule:
 
     def _batch(self, kind: Kind, folder: Path) -> None:
         begin = time.monotonic()
-        ready = self.prepare(kind, folder)
+        try:
+            ready = self.prepare(kind, folder)
+        except Exception as error:  # the other kinds go on
+            self._give_up(kind, error)
+            return
         first = self.next[kind.name]
         self.next[kind.name] += kind.batch
         last, numbers = time.monotonic(), range(first, first + kind.batch)
@@ -64,6 +69,12 @@ class Schedule:
             place.mkdir()
             self.ready[kind.name] = kind.prepare(place)
         return self.ready[kind.name]
+
+    def _give_up(self, kind: Kind, error: Exception) -> None:
+        outcome = Outcome(-1, RAW, "".join(traceback.format_exception(error)), "prepare")
+        self.run.add(kind.name, outcome, 0.0)
+        tell(kind, self.seed, outcome)
+        self.spent[kind.name] = math.inf
 
     def replay(self, name: str, number: int) -> Outcome:
         """One trial again."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import faulthandler
 import json
 import os
@@ -18,6 +19,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from .trial import CRASH, HANG, Kind, Outcome, Trial, judge
+
+PR_SET_PDEATHSIG = 1
 
 #: A busy machine is not a hang: a trial that waits for a processor gets this many times its limit.
 WAITING = 4
@@ -56,6 +59,7 @@ class _Batch:
         """The child's life."""
         try:
             os.setsid()
+            ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # it ends with the runner
             faults = open(self.told, "w")  # noqa: SIM115 - open until the process ends
             faulthandler.enable(faults)
             faulthandler.register(signal.SIGUSR1, faults)

@@ -188,7 +188,9 @@ class Saver:
         """Raise a CheckpointError with the reason if this run cannot continue from the file."""
         if "checkpoint" not in meta:
             raise CheckpointError(f"{self.path}: is a model, not a checkpoint")
-        about = meta.get("about", {})
+        about = meta.get("about")
+        if not isinstance(about, dict):
+            raise CheckpointError(f"{self.path}: is damaged or was altered: it describes no run")
         if meta["checkpoint"] != FORMAT or about.get("version") != __version__:
             raise CheckpointError(
                 f"{self.path}: was written by maxmargin {about.get('version')}, and this is "

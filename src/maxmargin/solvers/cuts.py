@@ -124,6 +124,8 @@ class CutMaker:
         """The order of the examples is a permutation; labels and caches are valid."""
         n = task.shard.n
         check_labels(task, self.labels)
+        known = self.diverse is None or isinstance(self.diverse, DiverseCuts)
+        require(known, "this run makes one cut per iteration")
         permuted = (np.sort(self.cycle) == np.arange(n)).all()
         require(permuted, "the order of the examples is not a permutation")
         require(1 <= self.batch <= n, "the batch is out of range")
