@@ -57,8 +57,9 @@ def as_csr(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: Any
 
     shape = np.asarray(shape)
     if shape.shape != (2,) or shape.dtype.kind not in "iu" or (shape < 0).any():
-        raise DataError(f"shape is {shape.tolist()!r}: it must be the numbers of rows and columns")
-    for name, array in (("data", data), ("indices", indices)):
+        said = shape.tolist() if shape.shape == (2,) else f"an array of shape {shape.shape}"
+        raise DataError(f"shape is {said}: it must be the numbers of rows and columns")
+    for name, array in (("data", data), ("indices", indices), ("indptr", indptr)):
         if array.ndim != 1:
             raise DataError(f"{name} has shape {array.shape}: it must have one dimension")
     rows, d = shape.tolist()
