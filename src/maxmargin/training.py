@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -119,11 +119,8 @@ def train(
         result = backend.train(compiled_problem, X, Y, weight, C, solver, *settings, saved)
     else:
         pack = X.pack(compiled_problem) if files else compiled_problem.pack(X, Y, weight)
-        shard = Shard(compiled_problem, pack, 1 if n_jobs is None else n_jobs)
-        try:
+        with closing(Shard(compiled_problem, pack, 1 if n_jobs is None else n_jobs)) as shard:
             result = train_shard(shard, C, solver, *settings, saved, start, relabel, keep)
-        finally:
-            shard.close()
     result.prepare_time = time.perf_counter() - begin - result.time - result.compile_time
     return result
 
