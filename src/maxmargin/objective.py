@@ -23,7 +23,6 @@ stops when ``gap <= tol * C * n``, where n is the sum of the weights.
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -70,10 +69,8 @@ def check_integer(name: str, value: Any, low: int, high: int, more: str = "") ->
 
     ``more`` names other values that the caller accepts.
     """
-    whole = isinstance(value, Integral) and not isinstance(value, bool)
-    if isinstance(value, float | np.floating) and value.is_integer():
-        whole = True
-    if not whole or not low <= value <= high:
+    number = float(value) if _is_number(value) and not isinstance(value, bool) else np.nan
+    if not (number.is_integer() and low <= number <= high):
         raise DataError(f"{name} must be an integer in {low} to {high}{more}, got {value!r}")
     return int(value)
 
