@@ -69,8 +69,8 @@ def check_integer(name: str, value: Any, low: int, high: int, more: str = "") ->
 
     ``more`` names other values that the caller accepts.
     """
-    number = float(value) if _is_number(value) and not isinstance(value, bool) else np.nan
-    if not (number.is_integer() and low <= number <= high):
+    finite = _is_number(value) and not isinstance(value, bool) and -np.inf < value < np.inf
+    if not (finite and int(value) == value and low <= value <= high):
         raise DataError(f"{name} must be an integer in {low} to {high}{more}, got {value!r}")
     return int(value)
 
