@@ -58,7 +58,7 @@ def plot_result(result: Result, path: str | Path | None = None) -> Figure:
         [("time", "solver time (seconds)"), ("n_oracle", "oracle calls")]
     ):
         x = [getattr(record, field) for record in result.history]
-        _draw_objective(axes[0, column], x, result.history)
+        _draw_objective(axes[0, column], x, result)
         _draw_gap(axes[1, column], x, result.history)
         axes[1, column].set_xlabel(label)
     axes[0, 0].set_ylabel("objective")
@@ -104,15 +104,15 @@ def _title(result: Result) -> str:
     )
 
 
-def _draw_objective(axes: Axes, x: list[float], history: list[Record]) -> None:
-    primal, dual = [r.primal for r in history], [r.dual for r in history]
+def _draw_objective(axes: Axes, x: list[float], result: Result) -> None:
+    primal, dual = [r.primal for r in result.history], [r.dual for r in result.history]
     _curve(axes, x, primal, PRIMAL, "primal: objective of the weights")
     if not isfinite(dual[-1]):  # sampled cuts give no bound
         _clean(axes)
         return
     _curve(axes, x, dual, DUAL, "dual: lower bound")
     axes.fill_between(
-        x, dual, primal, color=_GREY, alpha=0.13, linewidth=0, label="the optimum lies here"
+        x, dual, primal, color=_GREY, alpha=0.13, linewidth=0, label=f"{optimum(result)} lies here"
     )
     if dual[-1] > 0:
         # The first dual values can be close to zero and would stretch the axis.
