@@ -46,6 +46,7 @@ class ProgressBar:
 
     def __init__(self, task: Task, stop: Stop):
         self.forecast = Forecast(gap_target(stop.tol, task.C, task.n), stop)
+        self.bounds = f" {task.shard.bounds}" if task.shard.bounds else ""
         self.console = Console(stderr=True, highlight=False)
         self.live: Live | None = None
         self.over = False
@@ -112,7 +113,7 @@ class ProgressBar:
         return [
             f"iteration {last.iteration:,}",
             f"primal {last.primal:.6g}",
-            f"dual {last.dual:.6g}",
+            f"dual {last.dual:.6g}{self.bounds}",
             f"{last.n_oracle:,} oracle calls",
         ]
 

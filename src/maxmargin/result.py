@@ -167,10 +167,11 @@ class Result:
         return plot_result(self, path)
 
     def __repr__(self) -> str:
+        bounds = f", bounds={self.bounds!r}" if self.bounds else ""
         return (
             f"Result({self.status.name}, primal={self.primal:.6g}, dual={self.dual:.6g}, "
             f"gap={self.gap:.3g}, n_iter={self.n_iter}, n_oracle={self.n_oracle}, "
-            f"time={self.time:.2f} s)"
+            f"time={self.time:.2f} s{bounds})"
         )
 
 

@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
+from sklearn.exceptions import ConvergenceWarning
 from typer.testing import CliRunner
 
 import maxmargin as mm
 from maxmargin.cli.app import app
 from maxmargin.report.certificate import certificate
+from maxmargin.report.console import result_rows
 from maxmargin.report.training import Run, training_page
 from maxmargin.saving.container import read_container, write_container
 from tests.kernels.test_kernels import blobs
@@ -69,11 +71,35 @@ def test_the_certificate_names_the_subspace_that_it_bounds(tmp_path):
     clf.save(tmp_path / "m")
     for result in (clf.result_, mm.load(tmp_path / "m").result_):
         assert result.bounds == "among models with these 7 basis functions"
-        assert f"above the optimum {result.bounds}; result.audit() bounds" in certificate(result)
-        assert result.bounds in training_page(Run(result)).html()
+        words = certificate(result)
+        assert f"its lower bound {result.bounds} is" in words
+        assert f"above the optimum {result.bounds}; result_.audit()" in words
+        assert result.bounds in repr(result)
+        assert result.bounds in dict(result_rows(result))["dual"]
+        page = training_page(Run(result)).html()
+        assert f"lower bound on the objective {result.bounds}" in page
+        assert f"the optimum {result.bounds} lies here" in page
+        assert "the optimum lies here" not in page
     assert clf.result_.audit().dual <= clf.result_.primal
     with pytest.raises(mm.MaxMarginError, match="call audit"):
         result.audit()  # the loaded one, which has no data: its dual is that of the subspace
+
+
+def test_what_is_printed_during_training_names_the_subspace(capsys, monkeypatch):
+    X, y = blobs(80)
+    monkeypatch.setattr("maxmargin.progress.FIRST_LINE", 0.0)
+    with pytest.warns(ConvergenceWarning, match="gap .* among models with these 7 basis functions"):
+        mm.BinarySVC(kernel="rbf", n_basis=7, verbose=1, max_iter=1, tol=1e-9).fit(X, y)
+    lines = [line for line in capsys.readouterr().err.splitlines() if " dual " in line]
+    assert lines
+    assert all("among models with these 7 basis functions" in line for line in lines)
+
+
+def test_the_picture_names_the_subspace():
+    X, y = blobs(80)
+    result = mm.BinarySVC(kernel="rbf", n_basis=7).fit(X, y).result_
+    words = " ".join(result.plot().axes[0].get_legend_handles_labels()[1])
+    assert f"the optimum {result.bounds} lies here" in words
 
 
 def test_a_function_cannot_be_stored(tmp_path):

@@ -23,7 +23,7 @@ from maxmargin.report.certificate import certificate
 from maxmargin.report.convergence import plot_result
 from maxmargin.result import Record, Result, Status, Stop
 
-TASK = SimpleNamespace(C=1.0, n=100.0)
+TASK = SimpleNamespace(C=1.0, n=100.0, shard=SimpleNamespace(bounds=""))
 
 
 def record(i, time, gap):

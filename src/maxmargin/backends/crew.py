@@ -93,6 +93,9 @@ class Crew:
         Number of rounds per pass over all examples.
     """
 
+    #: As for a ``Shard``: the dual bounds the optimum of all models.
+    bounds = ""
+
     def __init__(
         self,
         pool: Pool,

@@ -54,6 +54,9 @@ class Shard(ShardArrays):
     #: Whether weights are scores of a kernel (``kernels.scores.ScoreShard``).
     for_kernels = False
 
+    #: The set of models whose optimum the dual bounds (``Result.bounds``); empty for all models.
+    bounds: str = ""
+
     def __init__(
         self, problem: CompiledProblem, pack: Pack, n_jobs: int = 1, loops: Loops | None = None
     ):

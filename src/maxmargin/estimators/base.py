@@ -77,8 +77,9 @@ class _SVC(TrainingParameters, BaseEstimator):
     def _finish(self, result: Result) -> None:
         """Store the result; warn if training ended before the stopping rule was met."""
         if not result.as_asked:
+            gap = f"{result.gap:.4g} {result.bounds}".rstrip()
             warnings.warn(
-                f"{type(self).__name__}: {result.status.value} (gap {result.gap:.4g}, "
+                f"{type(self).__name__}: {result.status.value} (gap {gap}, "
                 f"primal {result.primal:.6g}, after {result.n_iter} iterations)",
                 ConvergenceWarning,
                 stacklevel=4,

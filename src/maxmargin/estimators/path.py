@@ -62,8 +62,9 @@ class RegularizationPath:
         for k, (C, result) in enumerate(zip(self.Cs, self.results, strict=True)):
             more = f" (from scratch {self.separate[k].n_oracle})" if self.separate else ""
             lines.append(
-                f"  C={C:<10.4g} {result.status.name}, primal {result.primal:.6g}, gap "
-                f"{result.gap:.3g}, {result.n_oracle} oracle calls{more}"
+                f"  C={C:<10.4g} {result.status.name}, primal {result.primal:.6g}, "
+                f"{f'gap {result.gap:.3g} {result.bounds}'.rstrip()}, "
+                f"{result.n_oracle} oracle calls{more}"
             )
         return "\n".join(lines)
 

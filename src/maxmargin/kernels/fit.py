@@ -127,16 +127,17 @@ def check_precomputed(rows: KernelRows) -> None:
 
 def _train_mapped(training: Training, basis: Basis | None) -> KernelResult:
     """Train a linear model on the features of a map, exact or of basis functions."""
-    compile_time = 0.0
+    compile_time, bounds = 0.0, ""
     if basis is None:
         features, Z = exact_map(training.rows)
     else:
         features, Z, compile_time = make_features(training, basis)
-    result, state = fit_features(training, Z, features.pivots, checkpoint=training.checkpoint)
-    result.compile_time += compile_time
-    if basis is not None:
         functions = "function" if len(features) == 1 else "functions"
-        result.bounds = f"among models with these {len(features):,} basis {functions}"
+        bounds = f"among models with these {len(features):,} basis {functions}"
+    result, state = fit_features(
+        training, Z, features.pivots, bounds, checkpoint=training.checkpoint
+    )
+    result.compile_time += compile_time
     weights, intercept, rest = _take_apart(training, result.w, len(features))
     model = KernelModel.of(
         training.rows, features.pivots, features.coefficients(weights), intercept, rest

@@ -71,11 +71,16 @@ class FeatureShard(Shard):
 
 
 def fit_features(
-    training: Training, Z: np.ndarray, pivots: np.ndarray | None = None, **changes: Any
+    training: Training,
+    Z: np.ndarray,
+    pivots: np.ndarray | None = None,
+    bounds: str = "",
+    **changes: Any,
 ) -> tuple[Result, Any]:
     """Train on features Z; returns the result and the last state of the solver.
 
-    ``pivots``, the rows of the basis functions, identify the features in a checkpoint.
+    ``pivots``, the rows of the basis functions, identify the features in a checkpoint; ``bounds``
+    says which models have these features, if not all.
     """
     X = with_matrix(training.X, Z)
     pack = training.problem.pack(X, training.Y, training.weight)
@@ -85,7 +90,7 @@ def fit_features(
         seen[0] = state
 
     shard = FeatureShard(training.problem, pack, training.n_jobs)
-    shard.source = training, pivots
+    shard.source, shard.bounds = (training, pivots), bounds
     result = train_shard(
         shard, training.C, rescaling=training.rescaling, callbacks=[keep],
         **(training.options | changes),

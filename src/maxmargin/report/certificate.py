@@ -20,6 +20,10 @@ _VERDICTS = {
 }
 
 
+#: Where to get a bound for all models, if the certificate is one for models of a subspace.
+AUDIT = "result_.audit(), called after fit, bounds the whole space of the kernel"
+
+
 def verdict(result: Result) -> str:
     """Why training ended, in a few words."""
     return _VERDICTS[result.status]
@@ -43,14 +47,19 @@ def optimum(result: Result) -> str:
     return f"the optimum {result.bounds}" if result.bounds else "the optimum"
 
 
+def lower_bound(result: Result) -> str:
+    """The name of the dual: of what it is a lower bound."""
+    return f"its lower bound {result.bounds}" if result.bounds else "its lower bound"
+
+
 def certificate(result: Result) -> str:
     """One sentence that says what is proved about the weights."""
     if not isfinite(result.gap):
         return _without_bound(result)
-    audit = "; result.audit() bounds the whole space of the kernel" if result.bounds else ""
+    audit = f"; {AUDIT}" if result.bounds else ""
     return (
-        f"{verdict(result)}: the objective is {result.primal:.6g} (primal), its lower bound is "
-        f"{result.dual:.6g} (dual), so the weights are {bound(result)} above "
+        f"{verdict(result)}: the objective is {result.primal:.6g} (primal), {lower_bound(result)} "
+        f"is {result.dual:.6g} (dual), so the weights are {bound(result)} above "
         f"{optimum(result)}{audit}."
     )
 

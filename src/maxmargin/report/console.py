@@ -46,7 +46,7 @@ def result_rows(result: Result) -> list[tuple[str, str]]:
     """The numbers of a result as (name, value) rows."""
     return [
         ("primal", f"{result.primal:.6g}"),
-        ("dual", f"{result.dual:.6g}"),
+        ("dual", f"{result.dual:.6g} {result.bounds}".rstrip()),
         ("gap", f"{result.gap:.4g}"),
         ("iterations", f"{result.n_iter:,}"),
         ("oracle calls", f"{result.n_oracle:,}"),

@@ -183,7 +183,7 @@ def _objective(
     return Chart(
         f"Objective over {name}", x_label, "objective", series, x_log=True, y_log=log,
         y_range=(floor / 1.3 if floor else None, None),
-        band=("the optimum lies here", x_known, low, high),
+        band=(f"{optimum(result)} lies here", x_known, low, high),
     )  # fmt: skip
 
 

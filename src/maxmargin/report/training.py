@@ -109,7 +109,7 @@ def _certificate(result: Result) -> str:
     share = f"{100 * relative:.2g} % of the dual" if relative is not None else ""
     cards = [
         (f"{result.primal:.6g}", "primal P: the objective of these weights"),
-        (f"{result.dual:.6g}", "dual D: lower bound on the objective"),
+        (f"{result.dual:.6g}", f"dual D: lower bound on the objective {result.bounds}".rstrip()),
         (f"{result.gap:.3g}", f"gap P - D{': ' + share if share else ''}"),
     ]
     if result.target is not None:
@@ -126,7 +126,7 @@ def _certificate(result: Result) -> str:
 def _convergence(page: Page, result: Result) -> str:
     keys = [
         ("primal", "--c1", "solid"), ("dual", "--c0", "solid"),
-        ("the optimum lies here", "--grey", "area"), ("gap", "--c6", "solid"),
+        (f"{optimum(result)} lies here", "--grey", "area"), ("gap", "--c6", "solid"),
     ]  # fmt: skip
     if result.target:
         keys.append(("gap to reach", "--c2", "dashed"))
