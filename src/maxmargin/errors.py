@@ -67,7 +67,26 @@ class ModelFileError(MaxMarginError):
 
 
 class CheckpointError(MaxMarginError):
-    """A checkpoint cannot be written, is damaged, or belongs to another run."""
+    """A checkpoint cannot be written, is damaged, or belongs to another run.
+
+    Parameters
+    ----------
+    reason : str
+        What is wrong.
+    can_restart : bool
+        Whether another file or a new start would help; the message then says how.
+    """
+
+    def __init__(self, reason: str, can_restart: bool = False) -> None:
+        self.reason, self.can_restart = reason, can_restart
+        super().__init__(self.advise("resume=False") if can_restart else reason)
+
+    def advise(self, restart: str) -> str:
+        """The message, with ``restart`` as the way to overwrite the file."""
+        return f"{self.reason}; use another file, or start again with {restart}"
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.reason, self.can_restart)
 
 
 class ProblemError(MaxMarginError, ValueError):

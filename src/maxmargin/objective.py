@@ -23,9 +23,15 @@ stops when ``gap <= tol * C * n``, where n is the sum of the weights.
 
 from __future__ import annotations
 
+from numbers import Integral
+from typing import Any
+
 import numpy as np
 
 from .errors import DataError
+
+#: Range of C and weights, and limit of the entries of X: products of a few of them are finite.
+SMALLEST, LARGEST = 1e-100, 1e100
 
 
 def primal(w: np.ndarray, hinge: float, C: float) -> float:
@@ -51,11 +57,24 @@ def check_positive(name: str, value: float) -> float:
     return number
 
 
-def check_count(name: str, value: float) -> int:
-    """The value as an int; a DataError that names the parameter unless it is an integer >= 1."""
-    whole = _is_number(value) and 1 <= value < np.inf and int(value) == value
-    if isinstance(value, bool) or not whole:
-        raise DataError(f"{name} is an integer >= 1, got {value!r}")
+def check_factor(name: str, value: float) -> float:
+    """Like ``check_positive``, for a factor of the objective, within SMALLEST and LARGEST."""
+    number = check_positive(name, value)
+    if not SMALLEST <= number <= LARGEST:
+        raise DataError(f"{name} must be in {SMALLEST:g} to {LARGEST:g}, got {value!r}")
+    return number
+
+
+def check_integer(name: str, value: Any, low: int, high: int, more: str = "") -> int:
+    """The value as an int in low..high; else a DataError that names the parameter.
+
+    ``more`` names other values that the caller accepts.
+    """
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if isinstance(value, float | np.floating) and value.is_integer():
+        whole = True
+    if not whole or not low <= value <= high:
+        raise DataError(f"{name} must be an integer in {low} to {high}{more}, got {value!r}")
     return int(value)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from .data.source import OpenSource, Source, n_examples
 from .engine.python import as_compiled_problem
 from .engine.shard import Shard
 from .errors import DataError
-from .objective import check_count, check_positive
+from .objective import check_factor, check_integer, check_positive
 from .problem import MODES
 from .result import Callback, Result, Stop
 from .saving.checkpoint import Checkpoint, Saver, as_checkpoint
@@ -41,7 +41,7 @@ def train(
     callbacks: Iterable[Callback] = (),
     checkpoint: Any = None,
     every: str | float = "5min",
-    resume: bool = False,
+    resume: bool = True,
     start: WarmStart | None = None,
     relabel: np.ndarray | None = None,
     keep: bool = False,
@@ -80,11 +80,13 @@ def train(
         ``callback(record, state)`` is called after each iteration; a true return value stops
         training.
     checkpoint : path or Checkpoint, optional
-        A file to which training is saved regularly, so that it can be resumed.
+        A file to which training is saved regularly and at its end, and from which it continues if
+        the file exists. See ``mm.Checkpoint``.
     every : str or float
         Time between two saves: "30s", "5min", "1h", or a number of seconds.
     resume : bool
-        Continue from the checkpoint if it exists. The result is the same as without interruption.
+        Whether to continue from an existing checkpoint; the result is the same as without
+        interruption. With False it is overwritten.
     start : WarmStart, optional
         The ``state`` of an earlier result. Its dual variables or cuts are the starting point, for
         another C or tol, or for additional examples after the earlier ones. It cannot be used
@@ -117,11 +119,8 @@ def train(
         result = backend.train(compiled_problem, X, Y, weight, C, solver, *settings, saved)
     else:
         pack = X.pack(compiled_problem) if files else compiled_problem.pack(X, Y, weight)
-        shard = Shard(compiled_problem, pack, 1 if n_jobs is None else n_jobs)
-        try:
+        with closing(Shard(compiled_problem, pack, 1 if n_jobs is None else n_jobs)) as shard:
             result = train_shard(shard, C, solver, *settings, saved, start, relabel, keep)
-        finally:
-            shard.close()
     result.prepare_time = time.perf_counter() - begin - result.time - result.compile_time
     return result
 
@@ -164,7 +163,7 @@ def train_shard(
     from .solvers.warm import WarmStart
 
     mode = MODES[check_rescaling(rescaling)]
-    task = Task(shard, check_positive("C", C), mode, stop.tol, random(random_state))
+    task = Task(shard, check_factor("C", C), mode, stop.tol, random(random_state))
     chosen = get_solver(solver, shard)
     compile_time = shard.warm_up(task.mode, chosen.loops(task))
     compile_time += chosen.warm_up(task)
@@ -193,7 +192,7 @@ def check_examples(X: Any, Y: Any, sample_weight: Any) -> np.ndarray | None:
         raise DataError(f"X has {n} examples and Y has {len(Y)}: the lengths must agree")
     if sample_weight is None:
         return None
-    weight = check_weights(np.asarray(sample_weight, np.float64), n, "sample_weight")
+    weight = check_weights(sample_weight, n, "sample_weight")
     if not weight.any():
         raise DataError("all sample weights are zero: nothing to learn from")
     return weight
@@ -214,10 +213,10 @@ def check_rescaling(rescaling: str) -> str:
 
 def check_stop(tol: float, max_iter: int, max_time: float | None) -> Stop:
     """The checked tolerance and limits."""
-    iterations = check_count("max_iter", max_iter)
+    max_iter = check_integer("max_iter", max_iter, 1, 2**63 - 1)
     if max_time is not None:
         max_time = check_positive("max_time", max_time)
-    return Stop(check_positive("tol", tol), iterations, max_time)
+    return Stop(check_positive("tol", tol), max_iter, max_time)
 
 
 def random(random_state: Any) -> np.random.RandomState:
@@ -226,4 +225,7 @@ def random(random_state: Any) -> np.random.RandomState:
         return random_state
     if isinstance(random_state, np.random.Generator):
         return np.random.RandomState(random_state.integers(2**32))
+    if random_state is not None:
+        more = ", None, a numpy RandomState or a Generator"
+        random_state = check_integer("random_state", random_state, 0, 2**32 - 1, more)
     return np.random.RandomState(random_state)

@@ -102,22 +102,25 @@ def pack(header, arrays) -> bytes:
     """A model file with right checksums."""
     file, specs = io.BytesIO(), {}
     with zipfile.ZipFile(file, "w") as archive:
-        for name, (descr, fortran, shape, data) in arrays.items():
-            sizes = "(" + "".join(f"{n}, " for n in shape) + ")"
-            if len(shape) > 1:
-                sizes = sizes.replace(", )", ")")
-            text = (
-                f"{{'descr': '{descr}', 'fortran_order': {fortran}, 'shape': {sizes}, }}".encode()
-            )
-            text += b" " * (-(len(text) + 11) % 64) + b"\n"
-            entry = b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + data
+        for name, array in arrays.items():
+            entry = npy(*array)
             digest = hashlib.sha256(entry).hexdigest()
-            specs[name] = {"dtype": descr, "shape": shape, "sha256": digest}
+            specs[name] = {"dtype": array[0], "shape": array[2], "sha256": digest}
             archive.writestr(f"{name}.npy", entry)
         content = json.dumps({**header, "arrays": specs}).encode()
         archive.writestr("meta.json", content)
         archive.writestr("checksum", hashlib.sha256(content).hexdigest())
     return file.getvalue()
+
+
+def npy(descr, fortran, shape, data) -> bytes:
+    """A .npy file with this header, whatever the data are."""
+    sizes = "(" + "".join(f"{n}, " for n in shape) + ")"
+    if len(shape) > 1:
+        sizes = sizes.replace(", )", ")")
+    text = f"{{'descr': '{descr}', 'fortran_order': {fortran}, 'shape': {sizes}, }}".encode()
+    text += b" " * (-(len(text) + 11) % 64) + b"\n"
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + data
 
 
 def alter_json(header, random):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import maxmargin as mm
+from command_line import passed
 from maxmargin.io import read_container, write_container
 from maxmargin.registry import summary
 from plugins import ROOT, run_python
@@ -150,6 +151,15 @@ def mm_problem(name):
     from tests.saving.alter_models import cases
 
     return cases.PROBLEMS.get(name)
+
+
+@pytest.mark.parametrize("name", ["chain-rbf", "cfg", "multiclass"])
+def test_missing_parameters_have_their_defaults(name, tmp_path):
+    """A file of a version that did not have them yet."""
+    path = frozen(name, tmp_path, lambda m, a: m["parameters"].clear())
+    model = mm.load(path)
+    assert model.get_params() == type(model)().get_params()
+    assert passed("info", path).stdout
 
 
 def test_a_kernel_whose_values_overflow_is_refused(tmp_path):

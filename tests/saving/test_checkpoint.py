@@ -1,18 +1,27 @@
 """A run that is killed and resumed ends exactly as one that was left alone."""
 
+import os
+import signal
 import subprocess
 import sys
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import dump_svmlight_file
 from typer.testing import CliRunner
 
 import maxmargin as mm
 from maxmargin.cli.app import app
+from maxmargin.datasets import make_multiclass
 from maxmargin.errors import CheckpointError, DataError
 from maxmargin.saving.checkpoint import Checkpoint
 from maxmargin.saving.container import read_container, write_container
+from maxmargin.saving.state import join_arrays, split_arrays
+from maxmargin.solvers.subgradient import SubgradientState
 from solver_tables import all_solvers
 from tests.solvers.test_solvers import EXACT, SUBLINEAR, C, example
 
@@ -75,6 +84,51 @@ def test_death_at_every_iteration_changes_nothing(solver, name, rescaling, tmp_p
     assert [p.name for p in tmp_path.iterdir()] == ["run.ck"]
 
 
+@dataclass
+class ManyArrays(SubgradientState):
+    """A state with more arrays than a file has entries, of several types and shapes."""
+
+    more: list = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Collector(mm.Subgradient):
+    """Subgradient descent whose steps depend on hundreds of small arrays."""
+
+    def init(self, task):
+        return ManyArrays(**vars(super().init(task)))
+
+    def step_once(self, task, state):
+        for k in range(260):
+            state.more.append(np.full((k % 3, 2), k % 7, [np.float64, np.int32, np.int64][k % 3]))
+        state.w *= 1.0 + 1e-3 * sum(k * a.sum() for k, a in enumerate(state.more)) / 1e7
+        return super().step_once(task, state)
+
+
+def test_a_state_of_many_arrays_comes_back(tmp_path):
+    data, path = example("chain"), tmp_path / "run.ck"
+    whole = fit(data, Collector(), max_iter=5)
+    resumed = fit_with_deaths(data, Collector(), path, 1, max_iter=5)
+    np.testing.assert_array_equal(resumed.w, whole.w)
+    names = set(read_container(path)[1])
+    assert {"joined.f8", "joined.i4"} <= names and len(names) < 600
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10**6), n=st.integers(0, 40), entries=st.integers(0, 10))
+def test_arrays_that_are_joined_are_split_again(seed, n, entries):
+    random = np.random.RandomState(seed)
+    arrays = [
+        random.randint(0, 100, random.randint(0, 4, random.randint(0, 3))).astype(kind)
+        for kind in random.choice(["f8", "i4", "u1", "?"], n)
+    ]
+    found = split_arrays(*join_arrays(arrays, entries))
+    assert len(found) == n
+    for a, b in zip(arrays, found, strict=True):
+        assert a.dtype == b.dtype
+        np.testing.assert_array_equal(a, b)
+
+
 @pytest.mark.parametrize("solver", [*all_solvers(), "one-slack, cached"])
 def test_a_run_that_reached_its_limit_goes_on_as_a_longer_one(solver, tmp_path):
     data, path = example("chain"), tmp_path / "run.ck"
@@ -94,11 +148,11 @@ def test_a_finished_run_is_not_repeated(tmp_path):
     assert finer.n_iter > first.n_iter
 
 
-def test_without_resume_training_starts_anew(tmp_path):
+def test_without_resume_training_starts_again(tmp_path):
     data, path = example("chain"), tmp_path / "run.ck"
     fit(data, mm.SDM(), checkpoint=path)
     path.with_name("run.ck.tmp").write_bytes(b"left by a killed process")
-    other = fit(data, mm.SDM(), checkpoint=path, C=2 * C)
+    other = fit(data, mm.SDM(), checkpoint=path, resume=False, C=2 * C)
     assert_same(other, fit(data, mm.SDM(), C=2 * C))
     assert not path.with_name("run.ck.tmp").exists()
 
@@ -144,7 +198,7 @@ def test_other_versions_models_and_damaged_files_are_refused(tmp_path, monkeypat
     monkeypatch.undo()
     for damaged in (whole[:-40], whole[: len(whole) // 2], b"", b"PK\3\4" + whole[4:200]):
         path.write_bytes(damaged)
-        with pytest.raises(CheckpointError, match=r"run\.ck: .*to start again"):
+        with pytest.raises(CheckpointError, match=r"run\.ck: .*start again with resume=False"):
             fit(data, mm.SDM(), checkpoint=path, resume=True)
     mm.BinarySVC().fit([[0.0], [1.0]], [0, 1]).save(path)
     with pytest.raises(CheckpointError, match="is a model"):
@@ -214,20 +268,81 @@ def test_kill_9_at_random_moments(solver, tmp_path):
     ]  # fmt: skip
 
 
+def test_an_exception_in_a_callback_leaves_a_checkpoint(tmp_path, capsys):
+    data, path = example("chain"), tmp_path / "run.ck"
+    whole = fit(data, mm.SDM())
+
+    def fail(record, state):
+        if record.iteration == 2:
+            raise RuntimeError("a mistake in the callback")
+
+    with pytest.raises(RuntimeError, match="a mistake in the callback"):
+        fit(data, mm.SDM(), checkpoint=path, callbacks=[fail])
+    assert "resumed" not in capsys.readouterr().err
+    assert_same(fit(data, mm.SDM(), checkpoint=path), whole)
+    assert "run.ck: resumed after iteration 2" in capsys.readouterr().err
+
+
+def test_the_time_limit_leaves_a_checkpoint(tmp_path):
+    data, path = example("chain"), tmp_path / "run.ck"
+    whole = fit(data, mm.SDM(), tol=1e-7)
+    done = [fit(data, mm.SDM(), tol=1e-7, checkpoint=path, max_time=t) for t in (1e-6, 2e-6)]
+    assert [result.status for result in done] == 2 * [mm.Status.MAX_TIME]
+    assert_same(fit(data, mm.SDM(), tol=1e-7, checkpoint=path), whole)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_signal_leaves_a_checkpoint_of_a_whole_iteration(number, tmp_path):
+    X, y = make_multiclass(2000, 50, 8)
+    dump_svmlight_file(X, y, str(tmp_path / "data"), zero_based=False)
+    command = [sys.executable, "-m", "maxmargin", "train", "multiclass", "data", "--tol", "1e-12"]
+    with subprocess.Popen(
+        [*command, "-o", "m", "--checkpoint", "run.ck"], cwd=tmp_path, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        # Tests that a shell runs in the background ignore Ctrl-C, and so would their children.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    ) as process:  # fmt: skip
+        while not (line := process.stderr.readline()).startswith("maxmargin: iteration"):
+            assert line, "training ended before it could be interrupted"
+        process.send_signal(number)
+        _, messages = process.communicate(timeout=60)
+    assert "saving after this iteration" in messages
+    assert "Traceback" not in messages
+    assert process.returncode == (0 if number == signal.SIGINT else -signal.SIGTERM)
+
+    clf = mm.MulticlassSVC(tol=1e-12, max_iter=3, checkpoint=tmp_path / "run.ck")
+    X, y = mm.io.read_svmlight(tmp_path / "data")
+    reached = clf.fit(X, y).result_.n_iter
+    limits = {"tol": 1e-12, "max_iter": reached + 3}
+    resumed = mm.MulticlassSVC(checkpoint=tmp_path / "run.ck", **limits).fit(X, y)
+    whole = mm.MulticlassSVC(**limits).fit(X, y)
+    assert reached > 3
+    assert resumed.result_.n_iter == whole.result_.n_iter == reached + 3
+    np.testing.assert_array_equal(resumed.coef_, whole.coef_)
+
+
 def test_the_command_line_resumes(tmp_path):
     data, model, path = tmp_path / "a.txt", tmp_path / "a.mm", tmp_path / "a.ck"
     data.write_text("1 1:1 2:.5\n2 1:-1\n1 2:1\n2 2:-2\n")
     command = ["train", "multiclass", str(data), "-o", str(model), "-q"]
-    run = CliRunner()
-    for resume in ([], ["--resume"]):
-        options = ["--checkpoint", str(path), "--every", "1s", *resume]
-        done = run.invoke(app, [*command, *options])
-        assert done.exit_code == 0, done.output
-    other = run.invoke(app, [*command, "--checkpoint", str(path), "--resume", "--C", "3"])
-    assert other.exit_code == 1
-    assert "is the checkpoint of another run" in other.output
-    assert "give --checkpoint" in run.invoke(app, [*command, "--resume"]).output
-    assert (
-        "every must be a time"
-        in run.invoke(app, [*command, "--checkpoint", str(path), "--every", "x"]).output
-    )
+    saved = ["--checkpoint", str(path), "--every", "1s"]
+
+    def run(*options, code=0):
+        done = CliRunner().invoke(app, [*command, *options])
+        assert done.exit_code == code, done.output
+        return done.output
+
+    assert "there is no checkpoint to resume" in run(*saved, "--resume", code=1)
+    assert "resumed" not in run(*saved)
+    for options in ([], ["--resume"], ["--tol", "0.001"]):
+        assert "resumed after iteration" in run(*saved, *options)
+    refused = run(*saved, "--C", "3", code=1)
+    assert "is the checkpoint of another run" in refused
+    assert "use another file, or start again with --restart" in refused
+    assert "resumed" not in run(*saved, "--C", "3", "--restart")
+    assert "resumed after iteration" in run(*saved, "--C", "3")
+    assert "give --checkpoint" in run("--resume", code=1)
+    assert "exclude each other" in run(*saved, "--resume", "--restart", code=1)
+    assert "every must be a time" in run("--checkpoint", str(path), "--every", "x", code=1)

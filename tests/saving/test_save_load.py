@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -145,11 +146,46 @@ class MySlack(mm.OneSlack):
     pass
 
 
+@dataclass(frozen=True)
+class MyOwn(mm.Solver):
+    """A solver from nothing, with an option; it borrows the steps of another one."""
+
+    times: int = 2
+
+    name = "my-own"
+
+    def loops(self, task):
+        return mm.SDM().loops(task)
+
+    def init(self, task):
+        return mm.SDM().init(task)
+
+    def step_once(self, task, state):
+        return mm.SDM().step_once(task, state)
+
+    def planes(self, state):
+        return 0
+
+
+@pytest.mark.parametrize("solver", [MySlack(cache=2), MyOwn(times=3)], ids=["subclass", "own"])
+def test_a_model_of_a_users_own_solver_is_saved_with_its_description(tmp_path, data, solver):
+    X, y = data
+    estimator = mm.MulticlassSVC(solver=solver).fit(X, y)
+    estimator.save(tmp_path / "m")
+    again = mm.load(tmp_path / "m")
+    np.testing.assert_array_equal(again.predict(X), estimator.predict(X))
+    assert again.result_.solver == solver.name
+    assert again.solver.startswith(f"{type(solver).__name__}(")
+    assert "cache=2" in again.solver or "times=3" in again.solver
+    with pytest.raises(mm.DataError, match="given as an object"):
+        again.fit(X, y)
+    np.testing.assert_array_equal(again.set_params(solver=solver).fit(X, y).coef_, estimator.coef_)
+
+
 @pytest.mark.parametrize(
     "parameters",
     [
         {"random_state": np.random.RandomState(0)},
-        {"solver": MySlack()},
         {"class_weight": {0: lambda: 1}},
         {"tol": float("nan")},
         {"loss": np.array([[object()]])},

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..data.source import n_examples, take
 from ..errors import DataError
-from ..objective import check_count, check_positive
+from ..objective import check_integer, check_positive
 from ..problem import CompiledProblem, Pack
 from ..result import Result
 from .crew import Crew, Pool
@@ -45,11 +45,11 @@ class Backend:
         cache: Any = None,
     ):
         if num_shards is not None:
-            check_count("num_shards", num_shards)
+            check_integer("num_shards", num_shards, 1, 2**31)
         if sigma is not None and check_positive("sigma", sigma) < 1:
             raise DataError(f"sigma is at least 1, got {sigma!r}")
         self.num_shards, self.sigma, self.cache = num_shards, sigma, cache
-        self.blocks = check_count("blocks", blocks)
+        self.blocks = check_integer("blocks", blocks, 1, 2**31)
 
     def _pool(self) -> Pool:
         """A new pool of workers."""

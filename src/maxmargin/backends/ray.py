@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..errors import MaxMarginError
-from ..objective import check_count
+from ..objective import check_integer
 from .base import Backend
 from .crew import Pool
 from .worker import Reply, Source, Worker
@@ -67,7 +67,7 @@ class Ray(Backend):
     ):
         super().__init__(num_shards, sigma, blocks, cache)
         self.address = address
-        self.num_cpus = check_count("num_cpus", num_cpus)
+        self.num_cpus = check_integer("num_cpus", num_cpus, 1, 2**31)
         self.patience = patience
         self.options = options
         self.init = init

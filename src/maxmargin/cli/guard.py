@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
-from ..errors import MaxMarginError
+from ..errors import CheckpointError, MaxMarginError
 
 #: The conventional exit code of a program that was ended by Ctrl-C.
 INTERRUPTED = 130
@@ -34,6 +34,8 @@ class GuardedGroup(TyperGroup):
 def _one_line_errors() -> Iterator[None]:
     try:
         yield
+    except CheckpointError as error:
+        _fail(error.advise("--restart") if error.can_restart else str(error))
     except MaxMarginError as error:
         _fail(str(error))
     except BrokenPipeError:

@@ -12,6 +12,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import DataError
+from ..objective import LARGEST, SMALLEST
+
+#: What weights must be.
+WEIGHTS = f"weights must be 0 or in {SMALLEST:g} to {LARGEST:g}"
 
 #: What to do about an invalid sparse matrix.
 REPAIR = "it was changed by hand or damaged: build it again, for example with scipy.sparse"
@@ -53,8 +57,9 @@ def as_csr(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: Any
 
     shape = np.asarray(shape)
     if shape.shape != (2,) or shape.dtype.kind not in "iu" or (shape < 0).any():
-        raise DataError(f"shape is {shape.tolist()!r}: it must be the numbers of rows and columns")
-    for name, array in (("data", data), ("indices", indices)):
+        said = shape.tolist() if shape.shape == (2,) else f"an array of shape {shape.shape}"
+        raise DataError(f"shape is {said}: it must be the numbers of rows and columns")
+    for name, array in (("data", data), ("indices", indices), ("indptr", indptr)):
         if array.ndim != 1:
             raise DataError(f"{name} has shape {array.shape}: it must have one dimension")
     rows, d = shape.tolist()
@@ -169,9 +174,19 @@ class NotFinite(DataError):
         self.row, self.column, self.value = row, column, value
 
 
+def plain_array(values: Any, name: str, dtype: Any = None) -> np.ndarray:
+    """The values as an array; a DataError for a masked array, whose mask would be lost."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise DataError(
+            f"{name} has masked entries, which are not supported: leave out these examples, or "
+            "give the entries a value with .filled(...)"
+        )
+    return np.asarray(values, dtype)
+
+
 def check_weights(weight: Any, n: int, name: str) -> np.ndarray:
-    """n finite weights >= 0 as float64; ``name`` is used in error messages."""
-    weight = np.asarray(weight)
+    """n weights as float64, each 0 or in SMALLEST to LARGEST; ``name`` is for error messages."""
+    weight = plain_array(weight, name)
     if weight.dtype.kind not in "fiub" or weight.shape != (n,):
         raise DataError(
             f"{name} has shape {weight.shape} and type {weight.dtype}, expected numbers of "
@@ -180,20 +195,21 @@ def check_weights(weight: Any, n: int, name: str) -> np.ndarray:
     weight = weight.astype(np.float64, copy=False)
     i = first_bad_weight(weight)
     if i is not None:
-        raise DataError(f"{name}[{i}] is {weight[i]}: weights must be finite and >= 0")
+        raise DataError(f"{name}[{i}] is {weight[i]}: {WEIGHTS}")
     return weight
 
 
 def first_bad_weight(weight: np.ndarray) -> int | None:
-    """Index of the first weight that is negative, NaN or infinite; None if all are valid."""
-    if len(weight) == 0 or (weight.min() >= 0 and weight.max() < np.inf):  # NaN fails both
-        return None
-    return int(np.argmax(~np.isfinite(weight) | (weight < 0)))
+    """Index of the first weight that is negative, NaN or out of range; None if all are valid."""
+    if len(weight) == 0 or (weight.min() >= SMALLEST and weight.max() <= LARGEST):
+        return None  # NaN fails both
+    bad = ~((weight == 0) | ((weight >= SMALLEST) & (weight <= LARGEST)))
+    return int(np.argmax(bad)) if bad.any() else None
 
 
 def check_codes(y: Any, n: int, low: int, high: int, what: str = "label") -> np.ndarray:
     """n class numbers in low..high, checked before they are converted to a smaller type."""
-    y = np.asarray(y)
+    y = plain_array(y, "Y")
     if y.shape != (n,):
         raise DataError(f"there are {n} examples, but the labels have shape {y.shape}")
     if n and y.dtype.kind not in "iub" and not (y.dtype.kind == "f" and (y % 1 == 0).all()):

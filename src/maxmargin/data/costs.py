@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from ..errors import DataError
+from .checked import plain_array
 
 
 def check_cost(cost: Any, n_classes: int) -> np.ndarray:
     """The checked cost matrix (n_classes, n_classes); the 0/1 loss if ``cost`` is None."""
     if cost is None:
         return _frozen(1.0 - np.eye(n_classes))
-    matrix = np.asarray(cost, np.float64)
+    matrix = plain_array(cost, "cost", np.float64)
     if matrix.shape != (n_classes, n_classes):
         raise DataError(
             f"the cost matrix has shape {matrix.shape}, but {n_classes} classes need "

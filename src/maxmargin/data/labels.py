@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from ..errors import DataError
+from .checked import plain_array
 
 
 def as_label_array(y: Any) -> np.ndarray:
     """An array (n,) of labels; labels of mixed or unusual types become objects, not strings."""
     if isinstance(y, np.ndarray) or hasattr(y, "__array__"):
-        return np.asarray(y)
+        return plain_array(y, "y")
     items = list(y)
     kinds = {type(item) for item in items}
     if len(kinds) <= 1 and all(issubclass(k, str | int | float | bool | np.generic) for k in kinds):

@@ -8,7 +8,15 @@ from typing import Any
 import numpy as np
 
 from ..errors import DataError
-from .checked import NotFinite, check_finite_rows, check_offsets, csr_rows, first_bad_weight
+from .checked import (
+    WEIGHTS,
+    NotFinite,
+    check_finite_rows,
+    check_offsets,
+    csr_rows,
+    first_bad_weight,
+    plain_array,
+)
 
 
 class Sequences(Sequence[Any]):
@@ -28,7 +36,9 @@ class Sequences(Sequence[Any]):
         import scipy.sparse as sp
 
         sparse = sp.issparse(matrix)
-        self.matrix = csr_rows(matrix, "the matrix of tokens") if sparse else np.asarray(matrix)
+        self.matrix = (
+            csr_rows(matrix, "the matrix of tokens") if sparse else plain_array(matrix, "X")
+        )
         if self.matrix.ndim != 2:
             raise DataError(
                 f"the features of tokens must be a matrix, got shape {self.matrix.shape}"
@@ -68,7 +78,7 @@ class Sequences(Sequence[Any]):
         return i, int(row - self.offsets[i])
 
     def _check_weight(self, weight: Any) -> np.ndarray:
-        weight = np.asarray(weight, np.float64)
+        weight = plain_array(weight, "token_weight", np.float64)
         if weight.shape != (self.matrix.shape[0],):
             raise DataError(
                 f"token weights have shape {weight.shape}, but there are "
@@ -78,8 +88,7 @@ class Sequences(Sequence[Any]):
         if row is not None:
             i, t = self.locate(row)
             raise DataError(
-                f"the weight of token {t} of sequence {i} is {weight[row]}: weights must be "
-                "finite and >= 0",
+                f"the weight of token {t} of sequence {i} is {weight[row]}: {WEIGHTS}",
                 sequence=i,
                 token=t,
             )
@@ -168,7 +177,9 @@ def _as_matrix(x: Any, i: int) -> Any:
     if hasattr(x, "tocsr"):
         return csr_rows(x, f"sequence {i}")
     try:
-        return np.asarray(x)
+        return plain_array(x, f"sequence {i}")
+    except DataError:
+        raise
     except ValueError as error:
         raise DataError(
             f"the rows of sequence {i} have different lengths: {error}", sequence=i

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba.extending import register_jitable
 
-from ..data.checked import check_finite_rows, csr_rows
+from ..data.checked import check_finite_rows, csr_rows, plain_array
 from ..errors import DataError
 from .keep import leaf
 from .views import prefetch
@@ -56,7 +56,7 @@ def pack_rows(X: Any, dtype: Any = None) -> Rows:
             X = X.sorted_indices()
         values, indices, indptr, dense = X.data, X.indices, X.indptr, 0
     else:
-        X = np.ascontiguousarray(X)
+        X = np.ascontiguousarray(plain_array(X, "X"))
         check_finite_rows(X)
         values, dense = X.reshape(-1), 1
         indices = np.empty(0, np.uint32)

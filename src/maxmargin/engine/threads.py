@@ -15,6 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from ..objective import check_integer
+
+#: More threads or processes than this are refused, unless there are as many cores.
+MOST_THREADS = 1024
+
 #: Target duration of a chunk of examples, in seconds.
 CHUNK_TIME = 0.05
 
@@ -139,4 +144,6 @@ def n_threads(n_jobs: int | None) -> int:
     if n_jobs is None:
         return 1
     cores = os.cpu_count() or 1
-    return max(1, cores + 1 + n_jobs) if n_jobs < 0 else max(1, n_jobs)
+    most = max(MOST_THREADS, cores)
+    jobs = check_integer("n_jobs", n_jobs, -most, most, " (-1 for all cores)")
+    return max(1, cores + 1 + jobs) if jobs < 0 else max(1, jobs)

@@ -11,20 +11,17 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from ..backends.files import FileData, Files
-from ..data.checked import csr_rows
+from ..data.checked import csr_rows, plain_array
 from ..data.labels import as_label_array, check_no_nan, encode_labels
 from ..errors import DataError
 from ..kernels.estimators import fit_kernel, forget_kernel, kernel_scores
 from ..kernels.functions import is_linear
-from ..objective import check_positive
+from ..objective import LARGEST, check_factor
 from ..problem import CompiledProblem
 from ..training import check_alone, check_examples
 from .base import _SVC
 from .parameters import KernelParameters
 from .weights import weigh_classes
-
-#: Larger entries of X are not accepted, because products of squared entries would overflow.
-LARGEST = 1e100
 
 
 def check_range(X: Any) -> None:
@@ -44,6 +41,8 @@ def read_matrix(estimator: Any, X: Any, reset: bool = True) -> Any:
     """X, validated by scikit-learn; sparse indices are checked first, which it does not do."""
     if hasattr(X, "tocsr") and len(X.shape) == 2:
         X = csr_rows(X)
+    elif isinstance(X, np.ma.MaskedArray):
+        X = plain_array(X, "X")
     return validate_data(
         estimator, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=reset
     )
@@ -212,7 +211,7 @@ class _LinearSVC(ClassifierMixin, ClassifierParameters, _SVC):
     def _bias(self) -> float:
         if not self.fit_intercept:
             return 0.0
-        return check_positive("intercept_scaling", self.intercept_scaling)
+        return check_factor("intercept_scaling", self.intercept_scaling)
 
     def _problem(self) -> CompiledProblem:
         raise NotImplementedError

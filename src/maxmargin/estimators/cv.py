@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -118,19 +120,14 @@ class PathCV(BaseEstimator):
         problem, inputs, outputs, weights = model._prepare(take(X, train), take(y, train), weights)
         problem = as_compiled_problem(problem)
         pack = problem.pack(inputs, outputs, check_examples(inputs, outputs, weights))
-        shard = Shard(problem, pack, model.n_jobs or 1)
         stop = check_stop(model.tol, model.max_iter, model.max_time)
         options = (model.solver, stop, model.rescaling, model.random_state)
         X_test, y_test, scores = take(X, test), take(y, test), []
-        try:
+        with closing(Shard(problem, pack, model.n_jobs or 1)) as shard:
             for result in train_path(shard, self.Cs_, *options):
                 model._finish(result)
                 model._set_weights(result.w)
                 self.n_oracle_ += result.n_oracle
-                scores.append(self._score(model, X_test, y_test))
-        finally:
-            shard.close()
+                score = model.score if self.scoring is None else partial(self.scoring, model)
+                scores.append(float(score(X_test, y_test)))
         return scores
-
-    def _score(self, model: Any, X: Any, y: Any) -> float:
-        return float(model.score(X, y) if self.scoring is None else self.scoring(model, X, y))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -118,13 +119,10 @@ def regularization_path(
     stop = check_stop(tol, max_iter, max_time)
     compiled_problem = as_compiled_problem(problem)
     pack = compiled_problem.pack(X, Y, check_examples(X, Y, sample_weight))
-    shard = Shard(compiled_problem, pack, n_jobs or 1)
     options = (solver, stop, rescaling, random_state)
-    try:
+    with closing(Shard(compiled_problem, pack, n_jobs or 1)) as shard:
         results = list(train_path(shard, values, *options))
         separate = [train_shard(shard, C, *options) for C in values] if compare else []
-    finally:
-        shard.close()
     return RegularizationPath(values, results, separate)
 
 

@@ -24,6 +24,7 @@ from .functions import AFFIXES, SIMPLE, Function
 EXTRA = -1
 MAX_OFFSET = 99
 MAX_LENGTH = 999
+MAX_NESTED = 20
 DEFAULT_COLUMNS = ("word", "pos")
 
 _TOKEN = re.compile(r"\s*([^\W\d]\w*|[+-]?\d+|\.\.|\S)")
@@ -95,6 +96,7 @@ class _TermParser:
         self.columns = columns
         self.tokens = _TOKEN.findall(text)
         self.at = 0
+        self.depth = 0
 
     def parse(self) -> list[Term]:
         if not self.tokens:
@@ -107,7 +109,7 @@ class _TermParser:
         return terms
 
     def error(self, message: str) -> DataError:
-        return DataError(f"term {self.text!r}: {message}")
+        return DataError(f"term {self.text!r:.200}: {message}")
 
     def accept(self, token: str) -> bool:
         found = self.tokens[self.at : self.at + 1] == [token]
@@ -135,6 +137,9 @@ class _TermParser:
     def function(self, name: str) -> list[Term]:
         if name not in _FUNCTIONS:
             raise self.error(f"no function {name!r}; the functions are {', '.join(_FUNCTIONS)}")
+        self.depth += 1
+        if self.depth > MAX_NESTED:
+            raise self.error(f"more than {MAX_NESTED} functions of each other")
         self.expect("(")
         inner = self.term()
         function = Function(name)

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..engine.shard import n_threads
 from ..errors import DataError
-from ..objective import check_positive
+from ..objective import check_factor
 from ..problem import CompiledProblem
 from ..result import Audit, Result
 from ..saving.checkpoint import Checkpoint
@@ -77,7 +77,7 @@ def train_kernel(
     rows = KernelRows(kernel, matrix_of(X))
     check_precomputed(rows)
     training = Training(
-        problem, X, Y, sample_weight, rows, check_positive("C", given["C"]), rescaling,
+        problem, X, Y, sample_weight, rows, check_factor("C", given["C"]), rescaling,
         {"stop": stop} | {name: given[name] for name in ("random_state", "verbose")},
         n_threads(given["n_jobs"]), checkpoint,
     )  # fmt: skip

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import DataError
-from ..objective import check_count
+from ..objective import check_integer
 
 #: Smaller exponents of the rbf kernel are replaced by this one in float32.
 LOWEST = -40.0
@@ -90,7 +90,7 @@ def check_kernel(kernel: Any, gamma: Any, degree: Any, coef0: Any) -> None:
     named = isinstance(gamma, str) and gamma in ("scale", "auto")
     if not named and not (isinstance(gamma, int | float | np.number) and 0 < gamma < np.inf):
         raise DataError(f"gamma is 'scale', 'auto' or a number > 0, got {gamma!r}")
-    check_count("degree", degree)
+    check_integer("degree", degree, 1, 2**31)
     if not isinstance(coef0, int | float | np.number) or not np.isfinite(coef0):
         raise DataError(f"coef0 is a finite number, got {coef0!r}")
 

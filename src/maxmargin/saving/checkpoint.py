@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import time
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
@@ -42,12 +43,16 @@ class Checkpoint:
         Time between two saves: "30s", "5min", "1h", or a number of seconds; 0 saves after every
         iteration.
     resume : bool
-        Continue from the file if it exists; a CheckpointError is raised if it belongs to other
-        data, or to another C, solver, rescaling or version of maxmargin. With False an existing
-        file is overwritten.
+        Continue from the file if it exists, and say so on stderr; a CheckpointError is raised if
+        it belongs to other data, or to another C, solver, rescaling or version of maxmargin. With
+        False an existing file is overwritten.
 
     Notes
     -----
+    The file is also written when training ends, for whatever reason. Ctrl-C, SIGTERM and
+    ``max_time`` let the iteration end first, so that the resumed run has the same iterates as one
+    that was not interrupted; a second Ctrl-C ends training at once.
+
     ``tol``, ``max_iter``, ``max_time`` and ``n_jobs`` may differ from those of the first run, for
     example to continue with a smaller tol. Limits count the whole training, not only the part
     since it was resumed. With a kernel and ``n_basis="auto"`` the number of basis functions
@@ -146,9 +151,7 @@ class Saver:
         try:
             meta, entries = read_container(self.path)
         except ModelFileError as error:
-            raise CheckpointError(
-                f"{error}; to start again, delete the file or use another one"
-            ) from error
+            raise CheckpointError(str(error), can_restart=True) from error
         self._check(meta)
         shard = self.task.shard
         from .restored import check_random, check_run
@@ -175,10 +178,10 @@ class Saver:
             ModelFileError,
         ) as error:  # fmt: skip
             raise CheckpointError(
-                f"{self.path}: is damaged or was altered: {error}; to start again, delete the "
-                "file or use another one"
+                f"{self.path}: is damaged or was altered: {error}", can_restart=True
             ) from error
         self._saved = len(run.history)
+        _say_resumed(self.path, run)
         return True
 
     def _check(self, meta: dict[str, Any]) -> None:
@@ -191,8 +194,8 @@ class Saver:
         if meta["checkpoint"] != FORMAT or about.get("version") != __version__:
             raise CheckpointError(
                 f"{self.path}: was written by maxmargin {about.get('version')}, and this is "
-                f"{__version__}: only the version that wrote a checkpoint can continue it; "
-                "start again with resume=False"
+                f"{__version__}: only the version that wrote a checkpoint can continue it",
+                can_restart=True,
             )
         different = [key for key in self.about if about.get(key) != self.about[key]]
         if not different:
@@ -204,9 +207,17 @@ class Saver:
             else f"{key} = {about.get(key)}, and this run has {key} = {self.about[key]}"
         )
         raise CheckpointError(
-            f"{self.path}: is the checkpoint of another run: it has {reason}; use another file, "
-            "or start again with resume=False"
+            f"{self.path}: is the checkpoint of another run: it has {reason}", can_restart=True
         )
+
+
+def _say_resumed(path: Path, run: Any) -> None:
+    """One line on stderr: it would surprise if training did not start at the beginning."""
+    best, gap = run.best, ""
+    if best.w is not None and best.primal > 0:
+        gap = f", gap {100 * best.gap / best.primal:.2g} %"
+    done = len(run.history)
+    print(f"maxmargin: {path}: resumed after iteration {done}{gap}", file=sys.stderr, flush=True)
 
 
 def _record(row: list[float]) -> Record:

@@ -7,6 +7,7 @@ in the file is imported or executed. What only one structure needs is stored by 
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -80,7 +81,7 @@ def load(path: Any, find: Find, problem: Any = None, max_bytes: int | None = Non
         structure = _find_structure(meta, find)
         given = _check_problem(meta, problem)
         parts = structure.model
-        estimator = structure.estimator(**given, **_parameters(parts, meta, arrays))
+        estimator = structure.estimator(**given, **_parameters(structure, meta, arrays))
         fitted = decode_fitted(meta["fitted"])
         for key in _LABELS:
             if key in fitted:
@@ -105,7 +106,7 @@ def summary(path: Any, find: Find) -> dict[str, Any]:
     with _blaming(path):
         structure = _find_structure(meta, find)
         parts = structure.model
-        parameters = _parameters(parts, meta, arrays)
+        parameters = _parameters(structure, meta, arrays)
         weights = parts.weights(meta, arrays).ravel()
         result = decode_result(meta["result"], arrays["history"], weights)
         fitted = decode_fitted(meta["fitted"])
@@ -142,9 +143,14 @@ def _blaming(path: Any) -> Iterator[None]:
         raise ModelFileError(f"{name}: is damaged or was altered: {reason:.1000}") from error
 
 
-def _parameters(parts: Any, meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, Any]:
-    """The checked parameters of the estimator in a file, by name."""
-    parameters = decode_parameters(meta, arrays, parts.parameter_classes)
+def _parameters(structure: Any, meta: dict[str, Any], arrays: Any) -> dict[str, Any]:
+    """The checked parameters of the estimator in a file, by name; defaults for missing ones."""
+    parts = structure.model
+    parameters = {
+        name: parameter.default
+        for name, parameter in inspect.signature(structure.estimator).parameters.items()
+        if parameter.default is not parameter.empty and name not in OF_THE_RUN
+    } | decode_parameters(meta, arrays, parts.parameter_classes)
     parts.check_parameters(parameters)
     return parameters
 

@@ -207,11 +207,17 @@ def walk(value: Any) -> Iterator[Any]:
         yield from walk(part)
 
 
-def join_arrays(arrays: list[np.ndarray]) -> tuple[dict[str, np.ndarray], list[Any]]:
-    """A bounded number of entries for a file, and the place of each array in them."""
-    large = set(sorted(range(len(arrays)), key=lambda k: -arrays[k].nbytes)[:ENTRIES])
+def join_arrays(
+    arrays: list[np.ndarray], most: int = ENTRIES
+) -> tuple[dict[str, np.ndarray], list[Any]]:
+    """Entries for a file, and the place of each array in them.
+
+    The ``most`` largest arrays are entries; the others are joined, one entry per type.
+    """
+    large = set(sorted(range(len(arrays)), key=lambda k: -arrays[k].nbytes)[:most])
     entries: dict[str, Any] = {}
     joined: dict[str, list[np.ndarray]] = {}
+    sizes: dict[str, int] = {}
     places: list[Any] = []
     for number, array in enumerate(arrays):
         if number in large:
@@ -219,8 +225,9 @@ def join_arrays(arrays: list[np.ndarray]) -> tuple[dict[str, np.ndarray], list[A
             places.append({"entry": f"array{number}"})
             continue
         name = "joined." + array.dtype.str[1:]
-        start = sum(part.size for part in joined.setdefault(name, []))
-        joined[name].append(array.ravel())
+        start = sizes.get(name, 0)
+        sizes[name] = start + array.size
+        joined.setdefault(name, []).append(array.ravel())
         places.append({"entry": name, "start": start, "shape": list(array.shape)})
     entries |= {name: np.concatenate(parts) for name, parts in joined.items()}
     return entries, places

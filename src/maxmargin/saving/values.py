@@ -10,7 +10,8 @@ import numpy as np
 
 from ..errors import ModelFileError
 from ..result import Result
-from ..solvers import solver_classes
+from ..solvers import Solver, solver_classes
+from .checkpoint import describe_solver
 from .contents import NUMBERS
 from .label_json import labels_from_json, labels_to_json
 
@@ -20,7 +21,8 @@ def encode_parameter(
 ) -> dict[str, Any]:
     """A parameter as JSON; an array is put into ``arrays`` and referred to by its name.
 
-    Solvers and objects of ``classes`` are stored as class name and options.
+    Solvers and objects of ``classes`` are stored as class name and options. A solver that is not
+    registered, such as a user's own, is stored as text that describes it.
     """
     try:
         if type(value) is np.ndarray and value.ndim != 1:
@@ -34,6 +36,8 @@ def encode_parameter(
         if type(value) in _objects(classes).values():
             options = {key: labels_to_json(v) for key, v in vars(value).items()}
             return {"solver": type(value).__name__, "options": options}
+        if isinstance(value, Solver):  # a user's own: its code is not stored, only what it was
+            return {"value": describe_solver(value)}
         return {"value": labels_to_json(value)}
     except ModelFileError as error:
         raise ModelFileError(

@@ -98,7 +98,8 @@ def get_solver(solver: Any, shard: Shard | None = None) -> Solver:
         known = solver_names()
         if solver not in known:
             raise DataError(
-                f"solver {solver!r} is not one of 'auto', {', '.join(map(repr, known))}"
+                f"solver {solver!r} is not one of 'auto', {', '.join(map(repr, known))}; a solver "
+                "of your own is given as an object"
             )
         cls, options = known[solver]
         return cls(**options)

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..engine.vectors import Vector
 from .checking import check_plane, close, require
+from .contradiction import check_finite
 from .qp import solve_simplex_qp
 from .task import Task
 
@@ -50,6 +51,7 @@ class Cuts:
 
     def _append(self, plane: Vector, loss: float, row: np.ndarray) -> None:
         """Add a cut; ``row`` (m + 1,) are its inner products with all cuts and, last, itself."""
+        check_finite(row, self.N * float(np.trace(self.gram) + row[-1]), self.dual, every=True)
         m = len(self.planes)
         gram = np.empty((m + 1, m + 1))
         gram[:m, :m] = self.gram

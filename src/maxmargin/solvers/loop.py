@@ -62,6 +62,7 @@ class Run:
     clock: Clock
     best: Certificate = field(default_factory=Certificate)
     history: list[Record] = field(default_factory=list)
+    at_rest: bool = True  # between iterations that do not depend on limits: it can be saved
 
 
 def _nothing() -> None:
@@ -80,7 +81,8 @@ def solve(
 
     Ctrl-C and the time limit end training between two chunks of examples, and the best certified
     weights are returned. Before the end of the first pass there are none: the time limit waits for
-    it, and Ctrl-C raises KeyboardInterrupt.
+    it, and Ctrl-C raises KeyboardInterrupt. With a ``saver`` the iteration is completed first, and
+    saved; so it is after an exception in a callback.
 
     Parameters
     ----------
@@ -93,12 +95,12 @@ def solve(
     task.shard.check = _nothing  # remove the limits of an earlier run
     run = Run(
         solver.init(task) if start is None else start,
-        Clock(stop.max_time),
+        Clock(stop.max_time, patient=saver is not None),
         # If the values of a solver are estimates, its last point is kept.
         Certificate(newest=solver.estimates),
     )
     try:
-        with run.clock.noting_interrupts():
+        with run.clock.noting_signals():
             if saver is not None and saver.restore(run) and run.best.w is not None:
                 task.shard.check = run.clock.check
             status = _iterate(solver, task, run, stop, list(callbacks), saver)
@@ -140,26 +142,34 @@ def _iterate(
     """Iterate until a stopping rule applies; returns its status."""
     clock, best, history = run.clock, run.best, run.history
     wants_stop = False
-    while (status := _ending(task, run, stop, wants_stop)) is None:
-        # At the end of training there must be certified weights.
-        task.last = len(history) + 1 >= stop.max_iter or clock.over()
-        if saver is not None and task.last:  # so that a resumed run does not depend on the limit
+    try:
+        while (status := _ending(task, run, stop, wants_stop)) is None:
+            # At the end of training there must be certified weights.
+            task.last = len(history) + 1 >= stop.max_iter or clock.over()
+            if saver is not None and task.last and run.at_rest:
+                _save(saver, run)  # before an iteration that depends on the limit
+            if best.w is not None:
+                task.shard.check = clock.check
+            if best.w is not None or clock.signals:
+                clock.check_between_iterations()
+            run.at_rest = False
+            best.update(*solver.step_once(task, run.state))
+            _check(solver, task, run, stop)
+            history.append(_record(len(history) + 1, clock, task, best, solver.planes(run.state)))
+            run.at_rest = not task.last
             with clock.pause():
-                saver.save(run)
-        if best.w is not None:
-            task.shard.check = clock.check
-            clock.check()
-        best.update(*solver.step_once(task, run.state))
-        _check(solver, task, run, stop)
-        history.append(_record(len(history) + 1, clock, task, best, solver.planes(run.state)))
-        with clock.pause():
-            wants_stop = any([callback(history[-1], run.state) for callback in callbacks])
-            if saver is not None and not task.last:
-                saver.save_if_due(run)
-    if saver is not None and not task.last:
-        with clock.pause():
-            saver.save(run)
+                wants_stop = any([callback(history[-1], run.state) for callback in callbacks])
+                if saver is not None and not task.last:
+                    saver.save_if_due(run)
+    finally:
+        if saver is not None and run.at_rest:
+            _save(saver, run)
     return status
+
+
+def _save(saver: Any, run: Run) -> None:
+    with run.clock.pause():
+        saver.save(run)
 
 
 def _check(solver: Solver, task: Task, run: Run, stop: Stop) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 import time
@@ -32,12 +33,26 @@ class TimeUp(Exception):
     """max_time has passed."""
 
 
-class Clock:
-    """The time spent in the solver, without pauses for callbacks and drawing."""
+#: Written to stderr at the first Ctrl-C of a run with a checkpoint.
+PATIENCE = b"\nmaxmargin: saving after this iteration; a second Ctrl-C ends training at once\n"
 
-    def __init__(self, max_time: float | None = None):
+
+class Clock:
+    """The time spent in the solver, without pauses for callbacks and drawing, and interruptions.
+
+    Parameters
+    ----------
+    max_time : float, optional
+        Seconds after which training ends.
+    patient : bool
+        Whether an iteration is completed before the time limit, Ctrl-C or SIGTERM ends training,
+        so that it can be saved. A second Ctrl-C ends it at once.
+    """
+
+    def __init__(self, max_time: float | None = None, patient: bool = False):
         self.max_time = max_time
-        self.interrupted = False
+        self.patient = patient
+        self.signals: list[int] = []
         self._start = time.perf_counter()
         self._paused = 0.0
 
@@ -54,30 +69,47 @@ class Clock:
         return self.max_time is not None and self.time() > self.max_time
 
     def check(self) -> None:
-        """Raise TimeUp if the limit has passed, or KeyboardInterrupt after a Ctrl-C."""
-        if self.interrupted:
+        """Within an iteration: raise TimeUp or KeyboardInterrupt if it has to end at once."""
+        if len(self.signals) > self.patient:
+            raise KeyboardInterrupt
+        if not self.patient and self.over():
+            raise TimeUp
+
+    def check_between_iterations(self) -> None:
+        """Raise TimeUp if the limit has passed, or KeyboardInterrupt after a signal."""
+        if self.signals:
             raise KeyboardInterrupt
         if self.over():
             raise TimeUp
 
     @contextmanager
-    def noting_interrupts(self) -> Iterator[None]:
-        """Record Ctrl-C, because its exception can get lost between Python and compiled code."""
-        standard = signal.default_int_handler
-        main = threading.current_thread() is threading.main_thread()
-        if not main or signal.getsignal(signal.SIGINT) is not standard:
-            yield
-            return
+    def noting_signals(self) -> Iterator[None]:
+        """Record Ctrl-C, because its exception can get lost between Python and compiled code.
+
+        If the clock is patient, SIGTERM is recorded too, and ends the process afterwards.
+        """
+        standard: dict[int, Any] = {signal.SIGINT: signal.default_int_handler}
+        if self.patient:
+            standard[signal.SIGTERM] = signal.SIG_DFL
+        if threading.current_thread() is not threading.main_thread():
+            standard = {}
 
         def note(signum: int, frame: Any) -> None:
-            self.interrupted = True
-            raise KeyboardInterrupt
+            self.signals.append(signum)
+            if len(self.signals) > self.patient:
+                raise KeyboardInterrupt
+            os.write(2, PATIENCE)  # print() is not safe in a signal handler
 
-        signal.signal(signal.SIGINT, note)
+        replaced = {n: old for n, old in standard.items() if signal.getsignal(n) == old}
+        for number in replaced:
+            signal.signal(number, note)
         try:
             yield
         finally:
-            signal.signal(signal.SIGINT, standard)
+            for number, old in replaced.items():
+                signal.signal(number, old)
+            if signal.SIGTERM in self.signals:
+                os.kill(os.getpid(), signal.SIGTERM)
 
     @contextmanager
     def pause(self) -> Iterator[None]:

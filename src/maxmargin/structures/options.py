@@ -45,10 +45,11 @@ class TrainOptions:
     jobs: int = option(1, "Threads, -1 for all cores; the model is the same.", "--jobs", "-j")
     seed: int = option(0, "Seed of the random choices.", min=0, max=2**32 - 1)
     checkpoint: Path | None = option(  # noqa: RUF009
-        None, "Save training to this file now and then, so that it can be resumed."
+        None, "Save training to this file regularly and at its end. An existing one is continued."
     )
     every: str = option("5min", "How often to save it: 30s, 5min, 1h.")
-    resume: bool = option(False, "Continue from the checkpoint if it exists.", "--resume")
+    resume: bool = option(False, "Fail if there is no checkpoint to continue.", "--resume")
+    restart: bool = option(False, "Start again and overwrite the checkpoint.", "--restart")
 
     def parameters(self) -> dict[str, Any]:
         """The parameters of the estimator."""
@@ -63,22 +64,27 @@ class TrainOptions:
     def check(self) -> None:
         """Refuse what can be refused before the data are read."""
         from ..errors import MaxMarginError
-        from ..objective import check_positive
+        from ..objective import check_factor
         from ..solvers import get_solver
         from ..training import check_stop
 
-        check_positive("C", self.C)
+        check_factor("C", self.C)
         check_stop(self.tol, self.max_iter, self.max_time)
         get_solver(self.solver)  # only to check the name early
-        if self.resume and self.checkpoint is None:
-            raise MaxMarginError("--resume continues from a checkpoint: give --checkpoint FILE")
+        for given, name in ((self.resume, "--resume"), (self.restart, "--restart")):
+            if given and self.checkpoint is None:
+                raise MaxMarginError(f"{name} needs a checkpoint: give --checkpoint FILE")
+        if self.resume and self.restart:
+            raise MaxMarginError("--resume and --restart exclude each other: give one of them")
+        if self.resume and self.checkpoint is not None and not self.checkpoint.exists():
+            raise MaxMarginError(f"{self.checkpoint}: there is no checkpoint to resume")
 
     def _checkpoint(self) -> Any:
         from ..saving.checkpoint import Checkpoint
 
         if self.checkpoint is None:
             return None
-        return Checkpoint(self.checkpoint, self.every, self.resume)
+        return Checkpoint(self.checkpoint, self.every, resume=not self.restart)
 
 
 @dataclass(frozen=True)

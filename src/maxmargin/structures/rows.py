@@ -38,9 +38,9 @@ class RowFiles(DataFiles):
         if found.X.shape[1] == 0:
             raise DataError("no line has a feature: there is nothing to learn from", path=path)
         if found.y.dtype.kind == "f":
-            i = int(np.flatnonzero(found.y % 1)[0])
+            i = int(np.argmax((found.y % 1 != 0) | (np.abs(found.y) >= 2.0**63)))
             raise DataError(
-                f"the target {found.y[i]} is not a class: use integers or words",
+                f"the target {found.y[i]} is not a class: use integers of 64 bits, or words",
                 path=path,
                 line=int(found.line[i]),
             )

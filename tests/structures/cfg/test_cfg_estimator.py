@@ -37,7 +37,6 @@ CASES = {
     "bracket, rich": ({"loss": "bracket", "features": "rich", "input": "tagged"}, "margin"),
     "zero-one": ({"loss": "zero-one"}, "margin"),
     "zero-one, slack": ({"loss": "zero-one"}, "slack"),
-    "bracket, slack": ({"loss": "bracket"}, "slack"),
     "f1": ({"loss": "f1"}, "margin"),
 }
 

@@ -19,7 +19,7 @@ from numba.extending import register_jitable
 from ...problem import MARGIN, PREDICT, Functions
 from .cky import DOWN, NOTES, UP, open_chart, scores, span_of
 from .cky_counts import HIGH, LOW, N_NOTES, NEXT, fill_lists, new_lists, write_tree
-from .functions import BRACKET, delta, loss, m_best, parse_best
+from .functions import BRACKET, decode_brackets, delta, loss, m_best, parse_best
 from .grammar import AS_ROOT, LEFT, N_LABELS, N_PHRASES, N_TAGS, USE, section
 from .scores import add_to_labels, count_labels, label_number, score_sentence, score_tree
 
@@ -136,3 +136,6 @@ def count_shared(G, y, a, z, b):
 
 
 COUNTED_FUNCTIONS = Functions(decode_counted, loss_counted, delta, m_best=m_best)
+
+#: For prediction with the F1 loss. A shard also computes losses of known trees with these.
+F1_PREDICTION = Functions(decode_brackets, loss_counted, delta, m_best=m_best)

@@ -13,7 +13,7 @@ from ...objective import check_positive
 from ...problem import MARGIN, PREDICT, CompiledProblem, Functions, Pack
 from .cky import LONGEST, lay_out, span_of, write_node
 from .cky_kbest import forest_work
-from .counted import COUNTED_FUNCTIONS, F1
+from .counted import COUNTED_FUNCTIONS, F1, F1_PREDICTION
 from .functions import BRACKET, BRACKET_FUNCTIONS, FUNCTIONS, ZERO_ONE, CFGData, sum_truths
 from .grammar import FEATURE_AT, LABEL_AT, Grammar, flat, ints, section
 from .input import INPUTS, Sentence, read_examples, read_sentences
@@ -120,8 +120,9 @@ class CFG(CompiledProblem):
 
     def functions_for(self, mode: int) -> Functions:
         """The functions for one mode, without a second tree or counts if these are not needed."""
-        own = self.functions is not FUNCTIONS_OF[self.loss]
-        return self.functions if own or not self._simple(mode) else BRACKET_FUNCTIONS
+        if self.functions is not FUNCTIONS_OF[self.loss] or not self._simple(mode):
+            return self.functions
+        return F1_PREDICTION if self.loss == "f1" else BRACKET_FUNCTIONS
 
     def _simple(self, mode: int) -> bool:
         """Whether the best tree of one chart is the answer."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...data.checked import plain_array
 from ...data.labels import as_label_array, encode_labels
 from ...data.sequences import Sequences, stack_sequences
 from ...errors import DataError
@@ -120,5 +121,7 @@ def read_weights(token_weight: Any, tokens: Sequences) -> Sequences:
             raise DataError(
                 f"sequence {i} has {length} tokens and {len(weights)} token weights", sequence=i
             )
-    flat = np.concatenate([np.asarray(weights, np.float64) for weights in token_weight])
+    flat = np.concatenate(
+        [plain_array(weights, "token_weight", np.float64) for weights in token_weight]
+    )
     return Sequences(tokens.matrix, tokens.offsets, flat)
