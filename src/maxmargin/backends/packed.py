@@ -191,7 +191,7 @@ def _read(place: Path, n_features: int, n_classes: int) -> Part:
         matrix = as_csr(mapped("values"), mapped("indices"), mapped("indptr"), shape)
         matrix.has_sorted_indices = True
     check_finite_rows(matrix)
-    codes = check_codes(mapped("codes"), rows, 0, n_classes - 1)
+    codes = check_codes(mapped("codes"), rows, 0, n_classes - 1).astype(np.int32, copy=False)
     offsets = check_offsets(mapped("offsets"), rows) if meta["sequences"] else None
     n = rows if offsets is None else len(offsets) - 1
     return Part(matrix, codes, offsets, check_weights(mapped("weight"), n, "weight"))
