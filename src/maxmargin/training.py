@@ -206,7 +206,7 @@ def check_alone(*others: Any) -> None:
 
 def check_rescaling(rescaling: str) -> str:
     """The name; a DataError if it is not one."""
-    if rescaling not in MODES:
+    if not isinstance(rescaling, str) or rescaling not in MODES:
         raise DataError(f"rescaling is 'margin' or 'slack', got {rescaling!r}")
     return rescaling
 

@@ -232,6 +232,18 @@ def test_a_damaged_survey_is_made_again(tmp_path, damage):
         assert place.read_bytes() == whole
 
 
+def test_an_altered_description_of_a_shard_is_refused(tmp_path):
+    files = conll_parts(tmp_path, *sentences())
+    first = mm.ChainSVC(template="default").fit(files)
+    (place,) = Path(files.cache).glob("shard-*/codes.npy")
+    np.save(place, np.load(place).astype(float))
+    np.testing.assert_array_equal(mm.ChainSVC(template="default").fit(files).coef_, first.coef_)
+    (place,) = Path(files.cache).glob("shard-*/meta.json")
+    place.write_text(place.read_text().replace('"sequences": true', '"sequences": false'))
+    with pytest.raises(mm.DataError, match=r"meta\.json was altered; delete this directory"):
+        mm.ChainSVC(template="default").fit(files)
+
+
 def test_headers_of_arrays_that_cannot_be_read_are_refused(tmp_path):
     """NumPy raises tokenize.TokenError for a bracket that is not closed."""
     npy = io.BytesIO()

@@ -134,6 +134,14 @@ def test_class_weight_multiplies_c(two_classes):
     assert balanced.result_.converged
 
 
+def test_fit_intercept_is_true_or_false():
+    X, y = mm.datasets.make_multiclass(20, 3, 2)
+    expected = mm.BinarySVC(fit_intercept=True).fit(X, y)
+    found = mm.BinarySVC(fit_intercept=2.5).fit(X, y)
+    np.testing.assert_array_equal(found.coef_, expected.coef_)
+    np.testing.assert_array_equal(found.intercept_, expected.intercept_)
+
+
 def test_intercept_is_a_constant_feature(two_classes):
     X, y = two_classes
     inside = mm.BinarySVC(C=0.1, tol=1e-6, fit_intercept=True, intercept_scaling=2.0).fit(X, y)
@@ -219,6 +227,7 @@ def test_threads_do_not_change_the_model(digits):
         (dict(max_iter=0), "max_iter"),
         (dict(max_time=-1), "max_time"),
         (dict(rescaling="both"), "rescaling is"),
+        (dict(rescaling=["slack"]), "rescaling is"),
         (dict(solver="simplex"), "solver 'simplex'"),
         (dict(solver=3), "solver must be a name"),
         (dict(class_weight={"cat": 2}), "class_weight has the label 'cat'"),

@@ -44,7 +44,8 @@ def end(pid: int, kill: bool = False) -> bool:
     if code < 0:
         raise FoundError(CRASH, f"a child ended by {signal.Signals(-code).name}")
     if code > 0:
-        raise FoundError(RAW, "a child ended with an error, see above")
+        printed = Path("/proc/self/fd/2").read_text(errors="replace")
+        raise FoundError(RAW, f"a child ended with an error:\n{printed[-3000:]}")
     return False
 
 

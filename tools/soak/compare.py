@@ -1,12 +1,12 @@
 """The same bad inputs for maxmargin, CRFsuite and scikit-learn: python -m tools.soak.compare.
 
-What is found goes to ``comparison.json``, from which ``page.py`` writes the documentation.
+What is found goes to ``comparison.json``, from which ``page.py`` writes the documentation. Delete
+the file to ask again.
 """
 
 from __future__ import annotations
 
 import json
-import sys
 import tempfile
 import time
 import warnings
@@ -124,7 +124,7 @@ INPUTS: dict[str, tuple[Any, int]] = {
     "a model file, cut off at a random byte": (truncated, 500),
     "a model file with a few altered bytes": (altered, 500),
     "NaN among the values of the features, in training": (not_a_number, 10),
-    "a CSR matrix with an index out of range, in training": (out_of_range, 200),
+    "a CSR matrix with an index out of range, in training": (out_of_range, 50),
     "killed (-9) while saving over an older model": (killed, 100),
 }
 
@@ -141,21 +141,22 @@ def ask(program: Program, make: Any, n: int, folder: Path) -> dict[str, int]:
 
 
 def main() -> None:
-    """Ask all, and write the file."""
+    """Ask all, and write the file after each answer; what it has of these versions is kept."""
     warnings.simplefilter("ignore")
     programs = [MaxMargin(), CRFsuite(), ScikitLearn()]
-    table: dict[str, dict[str, dict[str, int]]] = {}
+    versions = {program.name: program.version for program in programs}
+    known = json.loads(COMPARISON.read_text()) if COMPARISON.exists() else {}
+    table = known["inputs"] if known.get("versions") == versions else {}
     for what, (make, n) in INPUTS.items():
+        answers = table.setdefault(what, {})
         for program in programs:
-            if make is out_of_range and not program.csr:
+            if program.name in answers or (make is out_of_range and not program.csr):
                 continue
             with tempfile.TemporaryDirectory(prefix="soak-") as folder:
-                found = ask(program, make, n, Path(folder))
-            table.setdefault(what, {})[program.name] = found
-            print(f"{what}, {program.name}: {found}", flush=True)
-    versions = {program.name: program.version for program in programs}
-    COMPARISON.write_text(json.dumps({"versions": versions, "inputs": table}, indent=1) + "\n")
+                answers[program.name] = ask(program, make, n, Path(folder))
+            print(f"{what}, {program.name}: {answers[program.name]}", flush=True)
+            COMPARISON.write_text(json.dumps({"versions": versions, "inputs": table}, indent=1))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -43,7 +43,7 @@ class _Batch:
 
     def __init__(self, kind: Kind, ready: Any, seed: int, numbers: list[int], folder: Path):
         self.kind, self.folder = kind, folder / "worker"
-        self.told = folder / "faults.txt"
+        self.told, self.printed = folder / "faults.txt", folder / "printed.txt"
         self.pipe, write = os.pipe()
         self.pid = self.group = os.fork()
         if self.pid == 0:
@@ -61,6 +61,9 @@ class _Batch:
             os.setsid()
             ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # it ends with the runner
             faults = open(self.told, "w")  # noqa: SIM115 - open until the process ends
+            printed = os.open(self.printed, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND)
+            os.dup2(printed, 1)
+            os.dup2(printed, 2)
             faulthandler.enable(faults)
             faulthandler.register(signal.SIGUSR1, faults)
             _limit_memory(self.kind.memory)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import zipfile
@@ -20,7 +19,7 @@ from ..features import Extractor
 from ..io.conll import read_conll
 from ..io.hmm import read_hmm
 from ..io.svmlight import read_examples
-from .packed import Part, make_folder
+from .packed import Part, digest_of, make_folder
 from .sources import open_path, read_bytes_hash
 
 FORMATS = ("svmlight", "hmm", "conll", "npz")
@@ -62,11 +61,6 @@ class Plan(NamedTuple):
     def key(self) -> str:
         """A digest of the plan."""
         return digest_of([list(self.layout), repr(self.classes), self.n_features, self.names])
-
-
-def digest_of(value: Any) -> str:
-    """A digest of a value of JSON types."""
-    return hashlib.blake2b(json.dumps(value).encode(), digest_size=16).hexdigest()
 
 
 def survey_file(path: str, layout: Layout, cache: str | None) -> Survey:

@@ -6,6 +6,7 @@ name and renamed when complete, so that an incomplete shard is never read.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -42,6 +43,11 @@ class Part(NamedTuple):
     codes: np.ndarray
     offsets: np.ndarray | None
     weight: np.ndarray | None
+
+
+def digest_of(value: Any) -> str:
+    """A digest of a value of JSON types."""
+    return hashlib.blake2b(json.dumps(value).encode(), digest_size=16).hexdigest()
 
 
 class Growing:
@@ -144,7 +150,7 @@ def _write(folder: Path, parts: Iterable[Part], n_features: int, stack: ExitStac
     for array in arrays.values():
         array.close()
     meta["rows"] = rows
-    (folder / "meta.json").write_text(json.dumps(meta))
+    (folder / "meta.json").write_text(json.dumps(meta | {"checksum": digest_of(meta)}))
 
 
 def _n(part: Part) -> int:
@@ -166,6 +172,8 @@ def read_packed(place: Path, n_features: int, n_classes: int) -> Part:
 
 def _read(place: Path, n_features: int, n_classes: int) -> Part:
     meta = json.loads((place / "meta.json").read_text())
+    if meta.pop("checksum") != digest_of(meta):
+        raise DataError("meta.json was altered")
     rows = int(meta["rows"])
     shape = (rows, n_features)
     if meta["n_features"] != n_features:
@@ -183,7 +191,7 @@ def _read(place: Path, n_features: int, n_classes: int) -> Part:
         matrix = as_csr(mapped("values"), mapped("indices"), mapped("indptr"), shape)
         matrix.has_sorted_indices = True
     check_finite_rows(matrix)
-    codes = check_codes(mapped("codes"), rows, 0, n_classes - 1)
+    codes = check_codes(mapped("codes"), rows, 0, n_classes - 1).astype(np.int32, copy=False)
     offsets = check_offsets(mapped("offsets"), rows) if meta["sequences"] else None
     n = rows if offsets is None else len(offsets) - 1
     return Part(matrix, codes, offsets, check_weights(mapped("weight"), n, "weight"))

@@ -226,7 +226,7 @@ class _LinearSVC(ClassifierMixin, ClassifierParameters, _SVC):
     def _set_weights(self, w: np.ndarray) -> None:
         """Set ``coef_`` (rows, d) and ``intercept_`` (rows,) from feature-major weights."""
         d = self.n_features_in_
-        by_feature = w.reshape(d + self.fit_intercept, -1)
+        by_feature = w.reshape(d + bool(self.fit_intercept), -1)
         self.coef_ = np.ascontiguousarray(by_feature[:d].T)
         self.intercept_ = (
             by_feature[d] * self._bias() if self.fit_intercept else np.zeros(by_feature.shape[1])

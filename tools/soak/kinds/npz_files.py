@@ -36,7 +36,7 @@ def prepare(folder: Path) -> list[tuple[dict[str, np.ndarray], Any]]:
 
 
 def trial(trial: Trial) -> None:
-    """Alter arrays or bytes, and train and predict."""
+    """Alter arrays or bytes, and train and predict. Data may ask for more memory than there is."""
     random, path = trial.random, trial.folder / "data.npz"
     arrays, estimator = random.choice(trial.ready)
     arrays = dict(arrays)
@@ -51,7 +51,7 @@ def trial(trial: Trial) -> None:
     content = buffer.getvalue()
     path.write_bytes(alter_bytes(random, content) if by_bytes else content)
     trial.count("altered files")
-    with trial.refusals():
+    with trial.refusals(MemoryError):
         files = mm.Files(path, cache=trial.folder / "cache")
         estimator(C=0.5, max_iter=20).fit(files).predict(files)
 
