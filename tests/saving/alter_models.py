@@ -10,9 +10,11 @@ A line of the output is the number of a file, its model and what came of it: "re
 what is wrong. A file that takes too much time or memory ends the process.
 """
 
+import contextlib
 import copy
 import faulthandler
 import hashlib
+import importlib
 import io
 import json
 import resource
@@ -22,6 +24,7 @@ import warnings
 import zipfile
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 
 import numpy as np
 from typer.testing import CliRunner
@@ -257,57 +260,72 @@ def inputs(name):
     return cases.decode_input(stored["X"])
 
 
+#: Commands that read a model only.
+COMMANDS = [["info"], ["info", "--json"], ["explain"]]
+
+
 def judge(path, name, X) -> str:
     """ "refused", "works", or what is wrong: anything but a ModelFileError."""
     try:
         model = mm.load(path, problem=cases.PROBLEMS.get(name))
     except mm.ModelFileError:
         model = None
-    runs = [CliRunner().invoke(app, ["info", str(path)])]
     try:
         summary(path)
     except mm.ModelFileError:
         if model is not None:
             return "WRONG: loaded, but not described"
-    if model is None:
-        return "refused"
-    if name != "structured":
-        runs += [CliRunner().invoke(app, [what, str(path), *more]) for what, more in COMMANDS]
-    for run in runs:
-        if run.exception is not None and not isinstance(run.exception, SystemExit):
-            raise run.exception
-        if any(c in run.output for c in "\x1b\0\u202e"):
-            return f"WRONG: control characters in {run.output!r}"
-    return use(model, name, X)
+    for command, *more in COMMANDS:
+        done = CliRunner().invoke(app, [command, str(path), *more])
+        if done.exception is not None and not isinstance(done.exception, SystemExit):
+            raise done.exception
+        if is_strange(done.output):
+            return f"WRONG: control characters in {done.output!r}"
+    return "refused" if model is None else use(model, name, X)
 
 
-COMMANDS = [("explain", []), ("info", ["--json"])]
+def is_strange(text) -> bool:
+    """Whether a terminal would obey some of the text."""
+    return any(c in text for c in "\x1b\0\x07\u202e")
 
 
 def use(model, name, X) -> str:
     """Predict and evaluate."""
     original = mm.load(FROZEN / "models" / f"{name}.mm", problem=cases.PROBLEMS.get(name))
     try:
-        found = list(model.predict(X))
+        found = model.predict(X)
         again = model.predict(X)
         scores = model.confidence(X) if name != "structured" else np.zeros(1)
-        model.score(X, found) if name.partition("-")[0] != "cfg" else model.score(None, found)
+        shown = evaluate(model, name, X, found)
     except ValueError as error:
-        if form(model, X) != form(original, X) and not isinstance(error, UnicodeError):
+        if form(model) != form(original) and not isinstance(error, UnicodeError):
             return f"works: these inputs are not for it: {error}"
         raise
     if len(found) != (X.shape[0] if hasattr(X, "shape") else len(X)):
         return f"WRONG: {len(found)} outputs"
     if np.isnan(scores).any() or not all(map(same, found, again)):
         return "WRONG: two predictions differ, or a score is NaN"
-    return "works"
+    return f"WRONG: control characters in {shown!r}" if is_strange(shown) else "works"
+
+
+def evaluate(model, name, X, Y) -> str:
+    """What ``maxmargin evaluate`` and ``suspects`` print for predictions that are all right."""
+    if name.startswith("cfg"):
+        model.score(None, Y)
+    else:
+        model.score(X, Y)
+    show, printed = model.structure.show, io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        show.evaluate(model, SimpleNamespace(X=X, Y=Y)).print()
+        print([f"{label!r}" for label in show.suspects(model, X, Y, 3) or []])
+    return printed.getvalue()
 
 
 def same(a, b):
     return np.array_equal(a, b) if isinstance(a, np.ndarray) else str(a) == str(b)
 
 
-def form(model, X):
+def form(model):
     """What decides which inputs a model takes."""
     return (
         getattr(model, "n_features_in_", None), repr(getattr(model, "template", None)),
@@ -319,6 +337,8 @@ def form(model, X):
 
 
 def main(seed, count, names=()):
+    with contextlib.suppress(ImportError):
+        importlib.import_module("nltk")  # slow, and needed where a file says so
     for name in names or MODELS:  # compile, before there are limits
         path = FROZEN / "models" / f"{name}.mm"
         found = judge(path, name, inputs(name))

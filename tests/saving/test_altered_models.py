@@ -162,6 +162,13 @@ def test_missing_parameters_have_their_defaults(name, tmp_path):
     assert passed("info", path).stdout
 
 
+def test_a_parser_of_nltk_trees_needs_nltk(tmp_path, monkeypatch):
+    path = frozen("cfg", tmp_path, lambda m, a: m["cfg"].update(nltk=True))
+    monkeypatch.setattr("maxmargin.structures.cfg.model.find_spec", lambda name: None)
+    refused(path, "install nltk", describes=True)
+    assert mm.load(FROZEN / "models" / "cfg.mm")
+
+
 def test_a_kernel_whose_values_overflow_is_refused(tmp_path):
     path = frozen("kernel-multiclass", tmp_path, lambda m, a: m["kernel"].update(degree=10**6))
     refused(path, "beyond the range", describes=True)

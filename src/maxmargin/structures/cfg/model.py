@@ -6,11 +6,13 @@ every number in a file is checked before compiled code uses it.
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from ...errors import ModelFileError
 from ...features import Vocabulary
 from ...objective import check_positive
 from ...saving.contents import check_choice, check_whole
@@ -109,11 +111,20 @@ def decode_cfg(estimator: Any, meta: dict[str, Any], arrays: dict[str, np.ndarra
         estimator.horizontal, estimator.vertical,
     )  # fmt: skip
     estimator.lexicon_ = _decode_lexicon(estimator, arrays)
-    estimator._nltk = meta["nltk"] is True
+    estimator._nltk = _decode_nltk(meta["nltk"])
     estimator._data_format = decode_data_format(meta)
     problem = estimator._problem()  # raises an error if parameters do not fit
     estimator.coef_ = decode_weights(arrays, int(problem.base[-1]))
     return estimator.coef_
+
+
+def _decode_nltk(nltk: Any) -> bool:
+    """Whether trees are returned as those of NLTK, which must be installed then."""
+    if type(nltk) is not bool:
+        raise ValueError(f"{nltk!r:.100} does not say whether trees are those of NLTK")
+    if nltk and find_spec("nltk") is None:
+        raise ModelFileError("was trained on trees of NLTK and returns such trees: install nltk")
+    return nltk
 
 
 def cfg_summary(meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, Any]:
