@@ -44,6 +44,9 @@ FunctionIdentity._unique_ids = itertools.count(uuid.uuid4().int >> 80)
 
 inner_code.install()
 
+#: Do not say what is compiled.
+quiet = False
+
 #: " (k of n)" while the k-th of n functions is being compiled.
 _place = ""
 
@@ -105,7 +108,7 @@ class KeptCode(_Cache):
         target_context.refresh()
         name = self._file_name(sig, target_context.codegen()) if self.enabled else None
         found = None if name is None else _load(name, sig, target_context)
-        if found is None and self.label is not None:
+        if found is None and self.label is not None and not quiet:
             _announce(self.label, kept=name is not None and writeable_folder() is not None)
         return found
 
