@@ -83,6 +83,9 @@ class Pack(NamedTuple):
         The weight of each example in the objective.
     work : int
         Size of the scratch memory of ``decode``, in floats.
+    low, high : int
+        The lowest and the highest label that ``decode`` may write; labels outside raise an error.
+        Set from the problem's ``label_bounds``.
     """
 
     data: Any
@@ -92,6 +95,8 @@ class Pack(NamedTuple):
     width: int
     weight: np.ndarray
     work: int = 0
+    low: int = -(2**63)
+    high: int = 2**63 - 1
 
     @property
     def n(self) -> int:

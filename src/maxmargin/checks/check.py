@@ -8,16 +8,21 @@ examples.
 
 from __future__ import annotations
 
+import sys
+from copy import copy
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..data.checked import check_pack
+from ..engine.interpreted import Enough, at_most, in_python, is_built_in, is_compiled
 from ..engine.python import as_compiled_problem
 from ..engine.shard import Shard
 from ..errors import DataError, ProblemError
 from ..problem import MARGIN, MODES, PREDICT, SLACK, CompiledProblem, Pack
 from ..training import check_examples, random
+from .child import NotSentError, check_in_child
 from .probing import (
     CALLS,
     RTOL,
@@ -32,6 +37,9 @@ from .probing import (
     vanishes,
 )
 from .several import check_m_best
+
+#: Stop the checks in plain Python after this many lines, less than a second.
+LINES = 2_000_000
 
 GOALS = {
     PREDICT: "<w, phi(y) - phi(y_true)>",
@@ -69,6 +77,9 @@ def check_problem(
     random_state: Any = 0,
 ) -> Checked:
     """Look for mistakes in a problem; raise a ProblemError that explains the first one found.
+
+    Compiled functions are called in plain Python first, and then compiled with checks of all
+    bounds, in a child process: if they crash, the message names the example and the function.
 
     A plain Python problem may have a method ``outputs(x)`` that returns an iterable of possible
     outputs of x, all or some of them: ``decode`` is then compared with each.
@@ -112,19 +123,48 @@ def check_problem(
         raise DataError(f"n_examples and n_probes are >= 1, got {n_examples} and {n_probes}")
     compiled_problem = as_compiled_problem(problem)
     check_examples(X, Y, None)
+    arguments = (compiled_problem, X, Y, rescaling, n_examples, n_probes, random_state)
+    functions = compiled_problem.functions
+    if is_built_in(functions) or not is_compiled(functions):
+        return find_mistakes(*arguments)
+    name = type(problem).__name__
+    _say(f"checking {name} in plain Python, then compiled with checks of all bounds, in another "
+         "process; compiling takes some seconds")  # fmt: skip
+    check_in_python(*arguments)
+    try:
+        return check_in_child(*arguments)
+    except NotSentError as error:
+        _say(f"{name} is checked in this process, without checks of bounds, because it or the "
+             f"examples cannot be pickled: {error}")  # fmt: skip
+        return find_mistakes(*arguments)
+
+
+def find_mistakes(
+    problem: CompiledProblem,
+    X: Any,
+    Y: Any,
+    rescaling: str | None,
+    n_examples: int,
+    n_probes: int,
+    random_state: Any,
+) -> Checked:
+    """All checks, with the problem's functions as they are."""
     rng = random(random_state)
-    pack, blind = compiled_problem.pack(X, Y), compiled_problem.pack(X)
-    check_unpack(compiled_problem, pack)
+    pack, blind = problem.pack(X, Y), problem.pack(X)
+    check_pack(pack)
+    check_pack(blind)
+    check_unpack(problem, pack)
     sample = sorted(rng.permutation(pack.n)[:n_examples].tolist())
-    examples = [Example(compiled_problem, pack, i) for i in sample]
+    examples = [Example(problem, pack, i) for i in sample]
     modes, refused = accepted_modes(examples[0], rescaling)
     for example in examples:
         examine(example, blind, modes, n_probes, rng)
-    shard, w = Shard(compiled_problem, pack), probe_weights(examples[0], rng, noise=1)
+    shard, w = Shard(problem, pack), probe_weights(examples[0], rng, noise=1)
     for mode in modes[1:]:
         check_training(shard, examples, w, mode)
-    if compiled_problem.functions.m_best is not None:
-        check_m_best(shard, np.array(sample), w, modes)
+    if problem.functions.m_best is not None:
+        with naming("m_best"):
+            check_m_best(shard, np.array(sample), w, modes)
     asked = len(modes) * n_probes
     return Checked(
         examples=len(examples),
@@ -133,6 +173,42 @@ def check_problem(
         rescalings=tuple(name for name, mode in MODES.items() if mode in modes),
         refused=refused,
     )
+
+
+def check_in_python(
+    problem: CompiledProblem,
+    X: Any,
+    Y: Any,
+    rescaling: str | None,
+    n_examples: int,
+    n_probes: int,
+    random_state: Any,
+) -> None:
+    """Check compiled functions in plain Python, which says where an index is out of range.
+
+    It ends after LINES lines of Python, and where plain Python fails in a way in which compiled
+    code may not.
+    """
+    rng = copy(random(random_state))
+    pack, blind = problem.pack(X, Y), problem.pack(X)
+    check_pack(pack)
+    check_pack(blind)
+    plain = copy(problem)
+    plain.functions = in_python(problem.functions)
+    try:
+        with at_most(LINES), np.errstate(all="ignore"):
+            for i in sorted(rng.permutation(pack.n)[:n_examples].tolist()):
+                example = Example(plain, pack, i)
+                examine(example, blind, accepted_modes(example, rescaling)[0], n_probes, rng)
+    except ProblemError as error:
+        if error.__cause__ is None or isinstance(error.__cause__, IndexError | OverflowError):
+            raise
+    except (Enough, NotImplementedError):
+        pass
+
+
+def _say(text: str) -> None:
+    print(f"maxmargin: {text}", file=sys.stderr, flush=True)
 
 
 def examine(example: Example, blind: Pack, modes: list[int], n_probes: int, rng: Any) -> None:
@@ -262,8 +338,9 @@ def diagnosis(mode: int, trials: list[Trial]) -> str:
 def check_training(shard: Shard, examples: list[Example], w: np.ndarray, mode: int) -> None:
     """A training pass computes the same values as single calls, and 0 for all true outputs."""
     labels = shard.new_labels()
-    shard.oracle(w, mode, labels, np.array([example.i for example in examples]))
-    _, _, values = shard.collect(w, mode, labels)
+    with naming(f"a training pass with {CALLS[mode]}"):
+        shard.oracle(w, mode, labels, np.array([example.i for example in examples]))
+        values = collect_values(shard, w, mode, labels)
     for example in examples:
         alone, size = example.decode(w, mode).value(w, mode)
         if abs(values[example.i] - max(alone, 0.0)) > RTOL * size:
@@ -279,6 +356,17 @@ def check_training(shard: Shard, examples: list[Example], w: np.ndarray, mode: i
             f"the loss of example {i} is {values[i]:g} at its true output: loss(y_true, y_true) "
             "must be 0"
         )
+
+
+def collect_values(shard: Shard, w: np.ndarray, mode: int, labels: np.ndarray) -> np.ndarray:
+    """The values of all examples; if the pass fails, a ProblemError that names the example."""
+    try:
+        return shard.collect(w, mode, labels)[2]
+    except IndexError:
+        for i in range(shard.n):
+            with naming(f"loss or delta of example {i}"):
+                shard.collect(w, mode, labels, np.array([i]))
+        raise
 
 
 def exceeds(rival: Known, answer: Known, w: np.ndarray, mode: int) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from typing import Any, NamedTuple
@@ -132,7 +132,8 @@ class Example:
         # Compiled functions do not check bounds: with extra room an overflow can be reported.
         idx, val = np.zeros(2 * width + 64, np.uint64), np.zeros(2 * width + 64)
         where = f"example {self.i} with y = {show(y)}, z = {show(z)}"
-        with naming(f"features of {where}"):
+        of = "features" if isinstance(self.pack.data, PythonData) else "delta"
+        with naming(f"{of} of {where}"):
             nnz = int(self.functions.delta(self.pack.data, self.i, y, z, idx, val))
         if not 0 <= nnz <= width:
             raise ProblemError(f"delta of {where} writes {nnz} entries, but pack.width is {width}")
@@ -240,9 +241,15 @@ def show(y: np.ndarray) -> str:
     return short(labels[0] if len(labels) == 1 else labels)
 
 
+#: Called with the name of each call of the user's code.
+on_call: Callable[[str], None] | None = None
+
+
 @contextmanager
 def naming(what: str) -> Iterator[None]:
     """Turn an exception in the user's code into a ProblemError that names the call."""
+    if on_call is not None:
+        on_call(what)
     try:
         yield
     except (ProblemError, NotImplementedError):

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import DataError
+from ..errors import DataError, ProblemError
 from ..objective import LARGEST, SMALLEST
 
 #: What weights must be.
@@ -264,3 +264,34 @@ def check_offsets(offsets: Any, total: int) -> np.ndarray:
     ):
         raise DataError(f"offsets must increase from 0 to the number of rows, {total}")
     return offsets.astype(np.int64, copy=False)
+
+
+def check_pack(pack: Any) -> None:
+    """Check that the arrays of a ``Pack`` agree with each other; they come from a user's ``pack``.
+
+    What the functions of the problem find in ``pack.data`` is known to them alone.
+    """
+    for name in ("dim", "width", "work"):
+        size = getattr(pack, name)
+        if not isinstance(size, int | np.integer) or size < 0:
+            raise ProblemError(f"pack.{name} is {size!r}: it must be an integer >= 0")
+    truth = pack.truth
+    if not isinstance(truth, np.ndarray) or truth.ndim != 1:
+        raise ProblemError("pack.truth must be an array of one dimension, with all labels")
+    try:
+        check_offsets(pack.offsets, len(truth))
+        check_weights(pack.weight, len(pack.offsets) - 1, "pack.weight")
+    except DataError as error:
+        raise ProblemError(f"pack returns arrays that do not fit: {error}") from error
+
+
+def check_vector(w: Any, dim: int, name: str = "coef_") -> np.ndarray:
+    """Weights as a contiguous float64 array of length ``dim``, checked to be finite."""
+    w = np.asarray(w)
+    if w.dtype.kind not in "fiub" or w.shape != (dim,):
+        raise DataError(f"{name} is an array of {w.dtype} of shape {w.shape}, expected ({dim},)")
+    w = np.ascontiguousarray(w, np.float64)
+    i = first_not_finite(w)
+    if i is not None:
+        raise DataError(f"{name}[{i}] is {w[i]}: weights must be finite")
+    return w

@@ -14,7 +14,8 @@ from numba.extending import register_jitable
 
 from ..problem import SLACK
 from .arrays import ADDED, FULL, GAP, HINGE, SHORT, UNWRITTEN, VIOLATION, WORST
-from .linalg import copy_labels, sparse_axpy, sparse_dot
+from .guard import check_labels, check_loss, check_plane, plane_dot
+from .linalg import copy_labels, sparse_axpy
 from .smo import ascend_block, drop_zeros
 from .views import borrow, frozen
 
@@ -50,15 +51,16 @@ def ascend_examples(
         m, base = duals.count[i], slots * lo
         if scored:
             decode(data, w, i, mode, found, work)  # line 9
+            check_labels(found, pack.low, pack.high, i)
         for r in range(1, m + ask):
             y = frozen(known[base + r * length : base + (r + 1) * length] if r < m else found)
-            loss_r = duals.loss[i, r] if r < m else loss(data, i, y)
+            loss_r = duals.loss[i, r] if r < m else check_loss(loss(data, i, y), i)
             idx, val = block.idx[r * width :], block.val[r * width :]
             if scored:
-                value, nnz = margin_of(data, w, i, truth, y, idx, val, work)
+                value, nnz = margin_of(data, w, i, truth, y, idx, val, width, work)
             else:
                 nnz = delta(data, i, truth, y, idx, val)
-                value = sparse_dot(idx, val, nnz, w)
+                value = plane_dot(idx, val, nnz, w, width, i)
             set_plane(block, r, nnz, loss_r, mode == SLACK, value)
             if options.sum_planes:
                 sparse_axpy(
@@ -71,7 +73,8 @@ def ascend_examples(
                 if block.nnz[r] == UNWRITTEN:
                     y = frozen(known[base + r * length : base + (r + 1) * length])
                     idx, val = block.idx[r * width :], block.val[r * width :]
-                    write_nnz(block.nnz, r, delta(data, i, truth, y, idx, val))
+                    nnz = delta(data, i, truth, y, idx, val)
+                    write_nnz(block.nnz, r, check_plane(idx, val, nnz, pack.dim, width, i))
             ascend_block(
                 duals.alpha[i], duals.gram, duals.known, i, m, block, C * pack.weight[i], options,
                 width, w, visits,

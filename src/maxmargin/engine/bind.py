@@ -17,7 +17,8 @@ from ..problem import Functions
 from . import ascent
 from . import passes as loops
 from .arrays import UNWRITTEN
-from .linalg import sparse_dot
+from .guard import plane_dot
+from .interpreted import is_compiled
 
 
 class Loops(NamedTuple):
@@ -34,10 +35,7 @@ class Loops(NamedTuple):
 @lru_cache(maxsize=64)
 def bind(functions: Functions, name: str = "functions") -> Loops:
     """The passes for the functions of the problem ``name``, compiled if all are numba functions."""
-    from numba.core.dispatcher import Dispatcher
-
-    given = [f for f in vars(functions).values() if f is not None]
-    if all(isinstance(f, Dispatcher) for f in given):
+    if is_compiled(functions):
         return compile_loops(functions, name)
     return interpret(functions)
 
@@ -110,8 +108,8 @@ def _without_oracle(functions: Functions, name: str) -> tuple[Any, ...]:
 def _margin_of(functions: Functions, use: Callable[[Any], Any]) -> tuple[Any, Any]:
     """``(score, margin_of)``: functions that compute margins, from scores if the problem has them.
 
-    ``margin_of(data, w, i, y, z, idx, val, work)`` returns the margin and the number of non-zeros
-    of the difference of features, or UNWRITTEN if it did not write this difference.
+    ``margin_of(data, w, i, y, z, idx, val, width, work)`` returns the margin and the number of
+    non-zeros of the difference of features, or UNWRITTEN if it did not write this difference.
     """
     if functions.score is None or functions.margin is None:
         delta = use(functions.delta)
@@ -119,9 +117,9 @@ def _margin_of(functions: Functions, use: Callable[[Any], Any]) -> tuple[Any, An
         def score(data, w, i, work):
             pass
 
-        def margin_of(data, w, i, y, z, idx, val, work):
+        def margin_of(data, w, i, y, z, idx, val, width, work):
             nnz = delta(data, i, y, z, idx, val)
-            return sparse_dot(idx, val, nnz, w), nnz
+            return plane_dot(idx, val, nnz, w, width, i), nnz
 
         return score, margin_of
     margin, scores = use(functions.margin), use(functions.score)
@@ -129,7 +127,7 @@ def _margin_of(functions: Functions, use: Callable[[Any], Any]) -> tuple[Any, An
     def score_example(data, w, i, work):
         scores(data, w, i, work)
 
-    def margin_of_scores(data, w, i, y, z, idx, val, work):
+    def margin_of_scores(data, w, i, y, z, idx, val, width, work):
         return margin(data, i, y, z, work), UNWRITTEN
 
     return score_example, margin_of_scores

@@ -44,6 +44,9 @@ FunctionIdentity._unique_ids = itertools.count(uuid.uuid4().int >> 80)
 
 inner_code.install()
 
+#: Do not say what is compiled.
+quiet = False
+
 #: " (k of n)" while the k-th of n functions is being compiled.
 _place = ""
 
@@ -125,7 +128,7 @@ class KeptCode(_Cache):
         found = None if name is None else _load(name, sig, target_context)
         if found is None and _only_load:
             raise NotKeptError(self.compiled.py_func.__name__)
-        if found is None and self.label is not None:
+        if found is None and self.label is not None and not quiet:
             _announce(self.label, kept=name is not None and writeable_folder() is not None)
         return found
 

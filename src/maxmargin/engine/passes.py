@@ -20,7 +20,8 @@ import numpy as np
 from numba import njit
 
 from ..problem import SLACK
-from .linalg import copy_labels, sparse_axpy, sparse_dot
+from .guard import check_labels, check_loss, plane_dot
+from .linalg import copy_labels, sparse_axpy
 from .views import borrow, frozen
 
 
@@ -42,7 +43,9 @@ def decode_examples(decode, pack, w, mode, order, labels, work):
     pack, w, order, labels, work = borrow((pack, w, order, labels, work))
     for t in range(len(order)):
         i = order[t]
-        decode(pack.data, w, i, mode, labels[pack.offsets[i] : pack.offsets[i + 1]], work)
+        y = labels[pack.offsets[i] : pack.offsets[i + 1]]
+        decode(pack.data, w, i, mode, y, work)
+        check_labels(y, pack.low, pack.high, i)
 
 
 @njit(inline="always")
@@ -59,10 +62,10 @@ def collect_planes(loss, delta, pack, w, mode, order, labels, g, value, scratch)
         i = order[t]
         lo, hi = pack.offsets[i], pack.offsets[i + 1]
         y = frozen(labels[lo:hi])
-        loss_i = loss(pack.data, i, y)
+        loss_i = check_loss(loss(pack.data, i, y), i)
         nnz = delta(pack.data, i, pack.truth[lo:hi], y, idx, val)
         scale = loss_i if mode == SLACK else 1.0
-        value_i = loss_i - scale * sparse_dot(idx, val, nnz, w)
+        value_i = loss_i - scale * plane_dot(idx, val, nnz, w, pack.width, i)
         if value_i > 0:
             value[i] = value_i
             total += pack.weight[i] * loss_i
@@ -87,7 +90,8 @@ def recall_planes(score, margin_of, pack, w, mode, order, cache, now, labels, va
         for r in range(cache.count[i]):
             start = slots * lo + r * (hi - lo)
             y = frozen(cache.labels[start : start + hi - lo])
-            margin, _ = margin_of(pack.data, w, i, pack.truth[lo:hi], y, idx, val, work)
+            truth = pack.truth[lo:hi]
+            margin, _ = margin_of(pack.data, w, i, truth, y, idx, val, pack.width, work)
             scale = cache.loss[i, r] if mode == SLACK else 1.0
             value_r = cache.loss[i, r] - scale * margin
             if value_r > best:

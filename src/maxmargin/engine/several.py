@@ -13,7 +13,8 @@ from numba import njit
 from numba.extending import overload, register_jitable
 
 from ..problem import SLACK
-from .linalg import copy_labels, sparse_axpy, sparse_dot
+from .guard import check_found, check_labels, check_loss, check_plane, plane_dot
+from .linalg import copy_labels, sparse_axpy
 from .views import borrow, frozen
 
 
@@ -48,9 +49,10 @@ def ask_m_best(m_best, pack, w, mode, diversity, m, order, outputs, score, trail
     for t in range(len(order)):
         i = order[t]
         lo, hi = pack.offsets[i], pack.offsets[i + 1]
-        outputs.count[i] = m_best(
-            pack.data, w, i, mode, diversity, m, outputs.labels[m * lo : m * hi], score[i], work
-        )
+        Y = outputs.labels[m * lo : m * hi]
+        found = m_best(pack.data, w, i, mode, diversity, m, Y, score[i], work)
+        outputs.count[i] = check_found(found, m, i)
+        check_labels(Y[: found * (hi - lo)], pack.low, pack.high, i)
 
 
 @njit(inline="always")
@@ -72,6 +74,7 @@ def ask_by_steps(
             here = start + found * (hi - lo)
             y = outputs.labels[here : here + hi - lo]
             decode(pack.data, w, i, mode, y, work)
+            check_labels(y, pack.low, pack.high, i)
             known = False
             for r in range(found):
                 old = start + r * (hi - lo)
@@ -98,8 +101,9 @@ def step_away(loss, delta, pack, i, y, diversity, w, trail, used, scratch):
     """
     where, before, end = trail
     idx, val = scratch
-    loss_i = loss(pack.data, i, y)
+    loss_i = check_loss(loss(pack.data, i, y), i)
     nnz = delta(pack.data, i, pack.truth[pack.offsets[i] : pack.offsets[i + 1]], y, idx, val)
+    check_plane(idx, val, nnz, len(w), pack.width, i)
     norm = 0.0
     for p in range(nnz):
         norm += val[p] * val[p]
@@ -132,9 +136,9 @@ def measure_outputs(loss, delta, pack, v, m, order, outputs, margin, scratch):
         for r in range(outputs.count[i]):
             start = m * lo + r * (hi - lo)
             y = frozen(outputs.labels[start : start + hi - lo])
-            outputs.loss[i, r] = loss(pack.data, i, y)
+            outputs.loss[i, r] = check_loss(loss(pack.data, i, y), i)
             nnz = delta(pack.data, i, pack.truth[lo:hi], y, idx, val)
-            margin[i, r] = sparse_dot(idx, val, nnz, v)
+            margin[i, r] = plane_dot(idx, val, nnz, v, pack.width, i)
 
 
 @njit(inline="always")
@@ -151,6 +155,7 @@ def sum_outputs(delta, pack, mode, m, order, outputs, share, g, scratch):
             start = m * lo + r * (hi - lo)
             y = frozen(outputs.labels[start : start + hi - lo])
             nnz = delta(pack.data, i, pack.truth[lo:hi], y, idx, val)
+            check_plane(idx, val, nnz, len(g), pack.width, i)
             scale = outputs.loss[i, r] if mode == SLACK else 1.0
             sparse_axpy(pack.weight[i] * share[i, r] * scale, idx, val, nnz, g)
 

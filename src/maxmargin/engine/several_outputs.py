@@ -8,6 +8,7 @@ import numpy as np
 
 from ..errors import DataError
 from ..problem import PREDICT
+from .guard import guarded_work
 from .passes import Cache
 from .several_bind import MBestLoops, bind_m_best
 from .shard import Shard
@@ -60,11 +61,13 @@ class SeveralOutputs:
         def some(part: np.ndarray) -> None:
             own = w if self.exact else w.copy()
             trail = (np.empty(width, np.uint64), np.empty(width), np.zeros(1, np.int64))
-            scratch = tuple(np.empty_like(array) for array in shard.scratch)
+            scratch = shard.new_scratch()
+            memory = guarded_work(work)
             ask(
                 shard.pack, own, mode, diversity, m, part, self.outputs, self.score, trail,
-                scratch, np.empty(work),
+                scratch, memory,
             )  # fmt: skip
+            shard.check_work(memory)
 
         if len(order) == 0:
             some(order)  # only to compile

@@ -14,12 +14,15 @@ from typing import Any
 
 import numpy as np
 
+from ..data.checked import check_vector
 from ..errors import DataError
 from ..problem import PREDICT, CompiledProblem, Pack
 from .arrays import Block, Duals, PassOptions, Visits
 from .bind import Loops, bind
 from .blocks import ascend_in_blocks, block_size
 from .fingerprint import fingerprint
+from .guard import check_work, guarded_work, with_guard
+from .interpreted import try_functions
 from .passes import Cache
 from .shard_arrays import ShardArrays
 from .threads import Chunks, Threads, fixed_pieces, n_threads, split_by_effort
@@ -60,7 +63,7 @@ class Shard(ShardArrays):
     def __init__(
         self, problem: CompiledProblem, pack: Pack, n_jobs: int = 1, loops: Loops | None = None
     ):
-        super().__init__(pack)
+        super().__init__(_with_bounds(problem, pack))
         self.problem = problem
         self._given_loops = loops
         self.loops = self.loops_for(PREDICT)
@@ -85,10 +88,19 @@ class Shard(ShardArrays):
             return self._given_loops
         return bind(self.problem.functions_for(mode), type(self.problem).__name__)
 
+    def try_functions(self, mode: int) -> None:
+        """Call a user's compiled functions in plain Python, before they run unchecked."""
+        try_functions(self.problem, self.problem.functions_for(mode), self.pack, mode)
+
+    def weights(self, w: Any) -> np.ndarray:
+        """Weights from outside (``coef_`` can be changed after ``fit``), checked."""
+        return check_vector(w, self.pack.dim) if self.loops.compiled else w
+
     def fingerprint(self) -> str:
         """A hash of the problem and its packed examples."""
         kind = type(self.problem).__name__
-        return fingerprint(kind, *(v for k, v in self.pack._asdict().items() if k != "work"))
+        parts = self.pack._asdict().items()
+        return fingerprint(kind, *(v for k, v in parts if k not in ("work", "low", "high")))
 
     def operations(self) -> float | None:
         """Approximate number of operations of an oracle pass; None if unknown."""
@@ -100,7 +112,9 @@ class Shard(ShardArrays):
         pack, work = self.pack, self.work_size(mode)
 
         def decode_part(part: np.ndarray) -> None:
-            decode(pack, w, mode, part, labels, np.empty(work))
+            memory = guarded_work(work)
+            decode(pack, w, mode, part, labels, memory)
+            self.check_work(memory)
 
         if self.processes is not None:
             self.processes.new_weights()
@@ -254,12 +268,13 @@ class Shard(ShardArrays):
         their steps (``blocks.py``). If the oracle is cheap, each example is decoded just before its
         step.
         """
-        work, ascend = np.empty(self.work_size(mode)), self.loops_for(mode).ascend
+        work, ascend = guarded_work(self.work_size(mode)), self.loops_for(mode).ascend
         size = len(order) if options.tau == np.inf else min(size, self.block_size)
         if not (options.call_oracle and size > 0):
             for part in self.chunks(order):
                 self.check()
                 ascend(self.pack, w, C, mode, part, duals, options, labels, visits, block, work)
+            self.check_work(work)
             self.n_oracle += len(order) * options.call_oracle
             return
 
@@ -272,12 +287,18 @@ class Shard(ShardArrays):
             self.oracle(w, mode, labels, part)
 
         ascend_in_blocks(self, step, decode, order, size, options, visits, block, work)
+        for _, memory in [(block, work), *self._spare]:
+            self.check_work(memory)
 
     def work_size(self, mode: int) -> int:
         """Scratch memory of ``decode`` in this mode, in floats."""
         if mode not in self._work_sizes:
             self._work_sizes[mode] = self.problem.work(self.pack, mode)
         return self._work_sizes[mode]
+
+    def check_work(self, work: np.ndarray) -> None:
+        """Raise an error if ``decode`` has written outside of its scratch memory."""
+        check_work(work, type(self.problem).__name__)
 
     def spare_memory(self, block: Block, work: np.ndarray) -> list[tuple[Block, np.ndarray]]:
         """Scratch memory for each thread, kept between passes because allocating it is slow."""
@@ -286,7 +307,8 @@ class Shard(ShardArrays):
         shape = len(block.nnz), len(work)
         if not self._spare or shape != (len(self._spare[0][0].nnz), len(self._spare[0][1])):
             self._spare = [
-                (self.new_block(shape[0] - 1), np.empty_like(work)) for _ in range(self.threads.n)
+                (self.new_block(shape[0] - 1), guarded_work(len(work)))
+                for _ in range(self.threads.n)
             ]
         return self._spare
 
@@ -306,7 +328,16 @@ class Shard(ShardArrays):
 
     def warm_up(self, mode: int, names: tuple[str, ...]) -> float:
         """Compile (or load) these passes; returns the seconds it took."""
+        self.try_functions(mode)
         return warm_up(self.loops_for(mode), self, mode, names)
+
+
+def _with_bounds(problem: CompiledProblem, pack: Pack) -> Pack:
+    """The examples with the bounds of labels, if the problem declares them."""
+    if type(problem).label_bounds is CompiledProblem.label_bounds:
+        return pack
+    low, high = problem.label_bounds(pack)
+    return pack._replace(low=int(low), high=int(high))
 
 
 def predict_labels(
@@ -315,9 +346,10 @@ def predict_labels(
     """The flat labels that maximise <w, phi> for each example."""
     check_length(pack, w)
     shard = Shard(problem, pack, n_jobs)
-    labels = np.empty(len(pack.truth), pack.truth.dtype)
+    labels = with_guard(len(pack.truth), pack.truth.dtype)
     try:
-        shard.oracle(w, PREDICT, labels, shard.everyone)
+        shard.try_functions(PREDICT)
+        shard.oracle(shard.weights(w), PREDICT, labels, shard.everyone)
     finally:
         shard.close()
     return labels

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..data.checked import check_pack
 from ..problem import Pack
 from .arrays import EMPTY, Block, Duals, Visits
+from .guard import with_guard
 from .passes import Cache
 
 #: Multiplier of the hash of indices: the golden ratio of 2^32, odd.
@@ -19,12 +21,15 @@ class ShardArrays:
     """Creates arrays of the sizes that a pack needs."""
 
     def __init__(self, pack: Pack):
+        check_pack(pack)
         self.pack = pack
         self.n = pack.n
 
     def new_labels(self) -> np.ndarray:
         """A flat label array that holds the truth."""
-        return self.pack.truth.copy()
+        labels = with_guard(len(self.pack.truth), self.pack.truth.dtype)
+        labels[:] = self.pack.truth
+        return labels
 
     def new_cache(self, slots: int) -> Cache:
         """Empty caches for ``slots`` outputs per example."""
@@ -57,7 +62,7 @@ class ShardArrays:
         # A table that is at most half full, or has a place for every weight if w is short.
         table = 1 << (min(2 * width, self.pack.dim) - 1).bit_length()
         return Block(
-            np.empty(m * width, np.uint64), np.empty(m * width), np.zeros(m, np.int64),
+            with_guard(m * width, np.uint64), with_guard(m * width), np.zeros(m, np.int64),
             np.zeros(m), np.zeros(m), np.zeros(m), np.zeros((m, m)), np.zeros(m),
             np.full(table, EMPTY), np.zeros(table), np.empty(width, np.int64),
             1 if table >= self.pack.dim else SPREAD,
@@ -69,4 +74,4 @@ class ShardArrays:
 
     def new_scratch(self) -> tuple[np.ndarray, np.ndarray]:
         """Scratch memory for a sparse vector: indices and values."""
-        return np.empty(self.pack.width, np.uint64), np.empty(self.pack.width)
+        return with_guard(self.pack.width, np.uint64), with_guard(self.pack.width)

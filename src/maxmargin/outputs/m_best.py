@@ -63,7 +63,7 @@ def predict_m_best(
         return pack, explore(problem, X, pack, w, m, diversity, n_jobs)
     shard = Shard(problem, pack, 1 if n_jobs is None else n_jobs)
     several = SeveralOutputs(shard, m)
-    several.ask(w, PREDICT, diversity, shard.everyone)
+    several.ask(shard.weights(w), PREDICT, diversity, shard.everyone)
     labels = []
     for r in range(m):
         labels.append(shard.new_labels())
@@ -91,6 +91,7 @@ def explore(
     jobs = 1 if n_jobs is None else n_jobs
     shard = Shard(problem, pack, jobs)
     labels = [shard.new_labels()]
+    w = shard.weights(w)
     shard.oracle(w, PREDICT, labels[0], shard.everyone)
     count, score = np.ones(pack.n, np.int32), np.zeros((pack.n, m))
     found: list[Shard] = []
