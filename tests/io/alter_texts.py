@@ -10,10 +10,8 @@ that names the file), "works" or what is wrong. A file that takes too much time 
 process.
 """
 
-import faulthandler
 import gzip
 import io
-import resource
 import sys
 import tempfile
 import warnings
@@ -26,12 +24,10 @@ import scipy.sparse as sp
 
 import maxmargin as mm
 from command_line import run
+from limited import run_limited
 from maxmargin.backends.formats import Layout, survey_file
 from maxmargin.features import Extractor, Template
 from tests.saving.alter_models import alter_array, alter_header, npy, parts
-
-#: Limits for each file: seconds, and bytes of address space of the process.
-SECONDS, MEMORY = 10, 6 * 2**30
 
 CONLL = b"""He PRP B-NP
 reckons VBZ B-VP
@@ -217,28 +213,10 @@ def prepare(folder: Path) -> None:
 
 def main(seed, count, kinds=()):
     warnings.simplefilter("ignore")
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        prepare(folder)
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-        for number in range(count):
-            random = Random(f"{seed} {number}")
-            kind = random.choice(kinds or list(SAMPLES))
-            path = folder / "altered"
-            path.write_bytes(alter(SAMPLES[kind], random))
-            print(number, kind, sep="\t", end="\t", flush=True)
-            faulthandler.dump_traceback_later(SECONDS, exit=True)
-            try:
-                found = judge(path, kind, folder)
-            except BaseException as error:
-                place = error.__traceback__
-                while place.tb_next is not None:
-                    place = place.tb_next
-                where = f"{Path(place.tb_frame.f_code.co_filename).name}:{place.tb_lineno}"
-                found = f"RAW {where} {error!r}"
-            faulthandler.cancel_dump_traceback_later()
-            found = found.replace("\n", " ")[:400]
-            print(found.encode("ascii", "backslashreplace").decode(), flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        prepare(Path(folder))
+        contents = {kind: SAMPLES[kind] for kind in kinds or SAMPLES}
+        run_limited(seed, count, contents, alter, lambda p, kind: judge(p, kind, Path(folder)))
 
 
 if __name__ == "__main__":

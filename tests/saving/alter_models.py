@@ -1,46 +1,22 @@
-"""Altered model files with right checksums, and what becomes of them.
+"""Altered model files with right checksums.
 
-``alter`` changes JSON, arrays and array headers of a ``.mm`` file and computes its checksums again;
-``judge`` loads, describes, explains, predicts and evaluates. Both are used by
-test_altered_models.py and can be used by longer runs::
-
-    python alter_models.py SEED COUNT [MODEL ...]
-
-A line of the output is the number of a file, its model and what came of it: "refused", "works" or
-what is wrong. A file that takes too much time or memory ends the process.
+``alter`` changes JSON, arrays and array headers of a ``.mm`` file and computes its checksums again.
+``judge_models.py`` says what becomes of such files.
 """
 
-import contextlib
 import copy
-import faulthandler
 import hashlib
-import importlib
 import io
 import json
-import resource
-import sys
-import tempfile
 import warnings
 import zipfile
 from pathlib import Path
 from random import Random
-from types import SimpleNamespace
 
 import numpy as np
-from typer.testing import CliRunner
-
-import maxmargin as mm
-from maxmargin.cli.app import app
-from maxmargin.registry import summary
 
 FROZEN = Path(__file__).parents[1] / "frozen"
-sys.path.insert(0, str(FROZEN))
-import cases  # noqa: E402
-
 MODELS = sorted(path.stem for path in (FROZEN / "models").glob("*.mm"))
-
-#: Limits for each file: seconds, and bytes of address space of the process.
-SECONDS, MEMORY = 10, 6 * 2**30
 
 NUMBERS = [
     0, 1, -1, 2, 7, 1000, 10**6, 2**31, 2**53, 2**63, 2**64, 10**30, -(10**9), 0.5, 1.5, -0.0,
@@ -252,119 +228,3 @@ def alter_header(arrays, random):
         array[2] = random.choice([[], [0], [10**18, 0], [2**62, 4], [1] * 40, array[2] * 2, [-1]])
     else:
         array[0], array[2], array[3] = random.choice(STRANGE), [10**9, 0], b""
-
-
-def inputs(name):
-    """The inputs from which a frozen model predicts, and its predictions."""
-    stored = json.loads((FROZEN / "models" / f"{name}.json").read_text(encoding="utf8"))
-    return cases.decode_input(stored["X"])
-
-
-#: Commands that read a model only.
-COMMANDS = [["info"], ["info", "--json"], ["explain"]]
-
-
-def judge(path, name, X) -> str:
-    """ "refused", "works", or what is wrong: anything but a ModelFileError."""
-    try:
-        model = mm.load(path, problem=cases.PROBLEMS.get(name))
-    except mm.ModelFileError:
-        model = None
-    try:
-        summary(path)
-    except mm.ModelFileError:
-        if model is not None:
-            return "WRONG: loaded, but not described"
-    for command, *more in COMMANDS:
-        done = CliRunner().invoke(app, [command, str(path), *more])
-        if done.exception is not None and not isinstance(done.exception, SystemExit):
-            raise done.exception
-        if is_strange(done.output):
-            return f"WRONG: control characters in {done.output!r}"
-    return "refused" if model is None else use(model, name, X)
-
-
-def is_strange(text) -> bool:
-    """Whether a terminal would obey some of the text."""
-    return any(c in text for c in "\x1b\0\x07\u202e")
-
-
-def use(model, name, X) -> str:
-    """Predict and evaluate."""
-    original = mm.load(FROZEN / "models" / f"{name}.mm", problem=cases.PROBLEMS.get(name))
-    try:
-        found = model.predict(X)
-        again = model.predict(X)
-        scores = model.confidence(X) if name != "structured" else np.zeros(1)
-        shown = evaluate(model, name, X, found)
-    except ValueError as error:
-        if form(model) != form(original) and not isinstance(error, UnicodeError):
-            return f"works: these inputs are not for it: {error}"
-        raise
-    if len(found) != (X.shape[0] if hasattr(X, "shape") else len(X)):
-        return f"WRONG: {len(found)} outputs"
-    if np.isnan(scores).any() or not all(map(same, found, again)):
-        return "WRONG: two predictions differ, or a score is NaN"
-    return f"WRONG: control characters in {shown!r}" if is_strange(shown) else "works"
-
-
-def evaluate(model, name, X, Y) -> str:
-    """What ``maxmargin evaluate`` and ``suspects`` print for predictions that are all right."""
-    if name.startswith("cfg"):
-        model.score(None, Y)
-    else:
-        model.score(X, Y)
-    show, printed = model.structure.show, io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        show.evaluate(model, SimpleNamespace(X=X, Y=Y)).print()
-        print([f"{label!r}" for label in show.suspects(model, X, Y, 3) or []])
-    return printed.getvalue()
-
-
-def same(a, b):
-    return np.array_equal(a, b) if isinstance(a, np.ndarray) else str(a) == str(b)
-
-
-def form(model):
-    """What decides which inputs a model takes."""
-    return (
-        getattr(model, "n_features_in_", None), repr(getattr(model, "template", None)),
-        getattr(model, "input", None), getattr(model, "feature_names_", None) is None,
-        repr(getattr(model, "feature_names_in_", None)), getattr(model, "kernel", None),
-        getattr(getattr(getattr(model, "_reader", None), "template_", None), "text", None),
-        getattr(model, "coef_", np.zeros(0)).shape,
-    )  # fmt: skip
-
-
-def main(seed, count, names=()):
-    with contextlib.suppress(ImportError):
-        importlib.import_module("nltk")  # slow, and needed where a file says so
-    for name in names or MODELS:  # compile, before there are limits
-        path = FROZEN / "models" / f"{name}.mm"
-        found = judge(path, name, inputs(name))
-        assert found == "works", (name, found)
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    contents = {n: (FROZEN / "models" / f"{n}.mm").read_bytes() for n in names or MODELS}
-    warnings.simplefilter("ignore")
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "altered.mm"
-        for number in range(count):
-            random = Random(f"{seed} {number}")
-            name = random.choice(list(contents))
-            path.write_bytes(alter(contents[name], random))
-            print(number, name, sep="\t", end="\t", flush=True)
-            faulthandler.dump_traceback_later(SECONDS, exit=True)
-            try:
-                found = judge(path, name, inputs(name))
-            except BaseException as error:
-                place = error.__traceback__
-                while place.tb_next is not None:
-                    place = place.tb_next
-                where = f"{Path(place.tb_frame.f_code.co_filename).name}:{place.tb_lineno}"
-                found = f"RAW {where} {error!r}"[:400]
-            faulthandler.cancel_dump_traceback_later()
-            print(found.replace("\n", " ").encode("ascii", "backslashreplace").decode(), flush=True)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), sys.argv[3:])

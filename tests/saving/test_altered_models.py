@@ -15,17 +15,18 @@ from maxmargin.io import read_container, write_container
 from maxmargin.registry import summary
 from plugins import ROOT, run_python
 from tests.saving.alter_models import FROZEN, MODELS, alter
+from tests.saving.judge_models import cases
 
 NAN, INF = float("nan"), float("inf")
 
 
 def test_no_altered_model_crashes_or_hangs():
     """In another process, with limits on memory and time."""
-    script = Path(__file__).with_name("alter_models.py")
-    done = run_python(script, "suite", "120", paths=(ROOT / "tests",))
+    script = Path(__file__).with_name("judge_models.py")
+    done = run_python(script, "suite", "60", paths=(ROOT / "tests", ROOT))
     assert done.returncode == 0, done.stdout[-300:] + done.stderr[-2000:]
     lines = [line.split("\t") for line in done.stdout.splitlines()]
-    assert len(lines) == 120
+    assert len(lines) == 60
     assert not [line for line in lines if not line[2].startswith(("refused", "works"))]
     assert {line[2].partition(":")[0] for line in lines} == {"refused", "works"}
 
@@ -144,13 +145,7 @@ def test_weights_are_finite(name, value, tmp_path):
 
         path = frozen(name, tmp_path, change)
         with pytest.raises(mm.ModelFileError, match="finite"):
-            mm.load(path, problem=mm_problem(name))
-
-
-def mm_problem(name):
-    from tests.saving.alter_models import cases
-
-    return cases.PROBLEMS.get(name)
+            mm.load(path, problem=cases.PROBLEMS.get(name))
 
 
 @pytest.mark.parametrize("name", ["chain-rbf", "cfg", "multiclass"])
@@ -169,6 +164,12 @@ def test_a_parser_of_nltk_trees_needs_nltk(tmp_path, monkeypatch):
     assert mm.load(FROZEN / "models" / "cfg.mm")
 
 
+@pytest.mark.parametrize("reader", [3, [], {}, ["names"]], ids=str)
+def test_the_form_of_tokens_is_checked(reader, tmp_path):
+    path = frozen("chain", tmp_path, lambda m, a: m["chain"].update(reader=reader))
+    refused(path, "form of tokens")
+
+
 def test_a_kernel_whose_values_overflow_is_refused(tmp_path):
     path = frozen("kernel-multiclass", tmp_path, lambda m, a: m["kernel"].update(degree=10**6))
     refused(path, "beyond the range", describes=True)
@@ -183,6 +184,22 @@ def test_a_compiled_problem_gets_no_weights_of_another_length(tmp_path):
     pack = problem.pack(np.zeros((2, 4)))
     with pytest.raises(mm.DataError, match="5 weights, and these inputs need 12"):
         predict_labels(problem, pack, np.zeros(5))
+
+
+def test_parameters_of_all_valid_types_are_stored(tmp_path):
+    """What ``fit`` accepts, ``save`` and ``load`` accept too."""
+    X, y = np.eye(4), [0, 0, 1, 1]
+    given = {
+        "C": np.float32(0.5), "tol": np.float64(0.1), "max_iter": 100.0, "max_time": 5,
+        "n_jobs": None, "random_state": np.int64(3), "verbose": True, "warm_start": np.bool_(False),
+        "fit_intercept": np.bool_(True), "intercept_scaling": 2, "class_weight": {0: 2, 1: 0.5},
+        "solver": mm.OneSlack(cache=2), "gamma": np.float64(0.5), "degree": 2.0, "coef0": 1,
+    }  # fmt: skip
+    model = mm.BinarySVC(**given).fit(X, y)
+    again = mm.load(save(model, tmp_path))
+    assert {name: again.get_params()[name] for name in given} == given
+    for seed in (None, [1, 2, 3]):
+        assert mm.load(save(model.set_params(random_state=seed), tmp_path)).random_state == seed
 
 
 def test_a_model_that_could_not_be_loaded_is_not_saved(tmp_path):

@@ -244,6 +244,7 @@ def test_altered_model_files_are_refused_or_work(name, tmp_path):
             continue
         except Exception as error:
             raise AssertionError(f"{what}: {error!r}") from error
+        assert not what.endswith(": nan"), what
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:

@@ -107,7 +107,7 @@ _COMMON: dict[str, Callable[[str, Any], Any]] = {
     "n_jobs": lambda name, value: check_whole(name, value, -MOST_JOBS, MOST_JOBS, optional=True),
     "random_state": _check_seed,
     "warm_start": check_flag,
-    "verbose": lambda name, value: check_whole(name, value, 0, 1000),
+    "verbose": lambda name, value: is_flag(value) or check_whole(name, value, -1000, 1000),
 }
 
 

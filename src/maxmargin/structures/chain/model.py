@@ -173,9 +173,11 @@ def decode_data_format(meta: dict[str, Any]) -> dict[str, Any] | None:
 
 def chain_summary(meta: dict[str, Any]) -> dict[str, Any]:
     """What ``maxmargin info`` shows for chains, in addition to what it shows for all models."""
-    template = meta["template"]
+    template, reader = meta["template"], meta["reader"]
+    if not (reader is None or isinstance(reader, str)):
+        raise ValueError(f"{reader!r:.100} is not a form of tokens")
     if template is not None and not isinstance(template, str):
         raise ValueError(f"{template!r:.100} is not a template")
     if template is not None:
         Template.from_text(template)
-    return {"reader": meta["reader"], "template": template, "data": decode_data_format(meta)}
+    return {"reader": reader, "template": template, "data": decode_data_format(meta)}
