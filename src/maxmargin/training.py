@@ -166,7 +166,7 @@ def train_shard(
     if rescaling not in MODES:
         raise DataError(f"rescaling is 'margin' or 'slack', got {rescaling!r}")
     task = Task(shard, check_factor("C", C), MODES[rescaling], stop.tol, random(random_state))
-    chosen = get_solver(solver, shard)
+    chosen = get_solver(solver, shard, task.C)
     compile_time = shard.warm_up(task.mode, chosen.loops(task))
     compile_time += chosen.warm_up(task)
     # The matrices are small: synchronising BLAS threads would cost more than it saves.
