@@ -154,6 +154,10 @@ class CompiledProblem:
         """Approximate number of operations of an oracle pass over all examples; None if unknown."""
         return None
 
+    def plane_square(self, pack: Pack) -> float | None:
+        """Average |plane|^2 of an output with one error; None if unknown."""
+        return None
+
     def effort(self, pack: Pack) -> np.ndarray:
         """Approximate work per example (n,), in any unit; threads share it evenly."""
         return np.diff(pack.offsets).astype(np.float64) + 1.0

@@ -164,7 +164,7 @@ def train_shard(
 
     mode = MODES[check_rescaling(rescaling)]
     task = Task(shard, check_factor("C", C), mode, stop.tol, random(random_state))
-    chosen = get_solver(solver, shard)
+    chosen = get_solver(solver, shard, task.C)
     compile_time = shard.warm_up(task.mode, chosen.loops(task))
     compile_time += chosen.warm_up(task)
     # The matrices are small: synchronising BLAS threads would cost more than it saves.

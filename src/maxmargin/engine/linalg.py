@@ -87,6 +87,12 @@ def add_rows(rows: Rows, scale: np.ndarray, label: np.ndarray, K: int, out: np.n
     np.add.at(out, column * K + label[of], scale[of] * rows.values)
 
 
+def mean_square(rows: Rows) -> float:
+    """The average |x|^2 of the rows; infinite if it is too large."""
+    with np.errstate(over="ignore"):
+        return float(rows.values @ rows.values) / max(len(rows.indptr) - 1, 1)
+
+
 @register_jitable
 def row_scores(rows, i, w, K, s):
     """s[k] += sum_f X[i, f] * w[f*K + k]."""

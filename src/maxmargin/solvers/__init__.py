@@ -72,28 +72,43 @@ def solver_names(for_kernels: bool | None = None) -> dict[str, tuple[type[Solver
     }
 
 
-def choose(shard: Shard) -> Solver:
-    """The solver of "auto", chosen from counts only, so that runs are reproducible.
+#: "auto" chooses one-slack if C |plane|^2 is at least this and there are fewer weights than labels:
+#: dual methods then need about as many passes as this product, unless the data are separable.
+HARD = 1e3
+
+
+def choose(shard: Shard, C: float = 1.0) -> Solver:
+    """The solver of "auto", chosen from counts and sizes only, so that runs are reproducible.
 
     The default is SDM, which was the fastest on all data sets that we have tried
     (``python -m benchmarks auto-choice``).
     For tiny data it is one-slack, which compiles in half of the time. It also has no randomness, so
     that an example with weight 2 counts exactly like two examples. For problems in plain Python,
     where every visit of an example is interpreted, it is one-slack too, which needs the fewest
-    visits thanks to its caches.
+    visits thanks to its caches. If C is large and the data cannot be separated, because they have
+    more labels than weights, only one-slack comes close to the optimum.
     """
     if not shard.loops.compiled:
         return OneSlack()
-    return OneSlack() if is_tiny(shard) else SDM()
+    return OneSlack() if is_tiny(shard) or _is_hard(shard, C) else SDM()
 
 
-def get_solver(solver: Any, shard: Shard | None = None) -> Solver:
+def _is_hard(shard: Shard, C: float) -> bool:
+    """Whether dual methods would need too many passes, as far as the problem knows."""
+    if not isinstance(shard, Shard) or shard.pack.dim > len(shard.pack.truth):
+        return False
+    square = shard.problem.plane_square(shard.pack)
+    return square is not None and C * shard.total_weight / shard.n * square >= HARD
+
+
+def get_solver(solver: Any, shard: Shard | None = None, C: float = 1.0) -> Solver:
     """A solver object from its name; objects are returned unchanged.
 
-    Without a shard "auto" gives SDM; this is only used to check names.
+    "auto" depends on the shard and C. Without a shard it gives SDM; this is only used to check
+    names.
     """
     if isinstance(solver, str) and solver == "auto":
-        return SDM() if shard is None else choose(shard)
+        return SDM() if shard is None else choose(shard, C)
     if isinstance(solver, str):
         known = solver_names()
         if solver not in known:

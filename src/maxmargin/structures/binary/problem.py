@@ -9,7 +9,7 @@ from numba import njit
 from numba.extending import register_jitable
 
 from ...data.checked import check_codes
-from ...engine.linalg import Rows, add_rows, pack_rows, read_only, row_dot, row_write
+from ...engine.linalg import Rows, add_rows, mean_square, pack_rows, read_only, row_dot, row_write
 from ...errors import DataError
 from ...problem import PREDICT, CompiledProblem, Functions, Pack
 
@@ -136,6 +136,10 @@ class Binary(CompiledProblem):
     def operations(self, pack: Pack) -> float:
         """One operation per entry of X."""
         return float(len(pack.data.rows.values))
+
+    def plane_square(self, pack: Pack) -> float:
+        """The average |x|^2."""
+        return mean_square(pack.data.rows) + self.bias**2
 
     def label_bounds(self, pack: Pack) -> tuple[int, int]:
         """The two labels."""

@@ -13,7 +13,15 @@ from numba.extending import register_jitable
 
 from ...data.checked import check_codes
 from ...data.costs import check_cost
-from ...engine.linalg import Rows, add_rows, pack_rows, read_only, row_scores, row_write_both
+from ...engine.linalg import (
+    Rows,
+    add_rows,
+    mean_square,
+    pack_rows,
+    read_only,
+    row_scores,
+    row_write_both,
+)
 from ...problem import MARGIN, PREDICT, CompiledProblem, Functions, Pack
 
 
@@ -166,6 +174,10 @@ class Multiclass(CompiledProblem):
     def operations(self, pack: Pack) -> float:
         """One operation per entry of X and class."""
         return float(len(pack.data.rows.values) * self.n_classes)
+
+    def plane_square(self, pack: Pack) -> float:
+        """Twice the average |x|^2: a plane has x for the true class and -x for another one."""
+        return 2 * (mean_square(pack.data.rows) + self.bias**2)
 
     def label_bounds(self, pack: Pack) -> tuple[int, int]:
         """The class numbers."""
