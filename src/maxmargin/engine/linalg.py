@@ -112,6 +112,8 @@ def rows_scores(rows, i, L, w, K, s):
     if not rows.dense:
         sparse_rows_scores(rows, i, L, w, K, s)
         return
+    if L == 0:  # i may be the number of rows
+        return
     # Four rows at a time, so that weights are read once for four.
     d = rows.indptr[i + 1] - rows.indptr[i]
     X = rows.values[rows.indptr[i] : rows.indptr[i + L]]
