@@ -14,8 +14,8 @@ test: lint types
 test-cluster: .venv/test
 	$(BIN)/pytest -m cluster tests/backends/test_ray_cluster.py
 
-# As other processors would: other routines of OpenBLAS, other instructions, other hash seeds.
-# SHORT=1 runs two variants only.
+# As other processors would: other routines of OpenBLAS, other instructions, other hash seeds; and
+# with checks of bounds in compiled code. SHORT=1 runs three variants only.
 test-machines: .venv/test
 	$(BIN)/python tools/test_machines.py $(if $(SHORT),--short)
 

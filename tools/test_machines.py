@@ -1,10 +1,12 @@
 """Run the sensitive part of the tests as other processors, compilers and hash seeds would.
 
     python tools/test_machines.py            all variants
-    python tools/test_machines.py --short    two of them, for every change
+    python tools/test_machines.py --short    three of them, for every change
 
 Rounding depends on the routines that OpenBLAS picks for a processor and on the instructions that
 numba may use, and the order of sets depends on the hash seed. The tests must pass with all of them.
+One more variant compiles everything with checks of bounds, which compiled code normally does not
+make: an index out of range is then an IndexError, and not a wrong number or a crash.
 """
 
 from __future__ import annotations
@@ -34,8 +36,18 @@ COMPILED = ["test_one_slack.py", "test_sdm.py", "test_viterbi.py", "frozen"]
 #: What depends on the order of sets and dicts.
 HASHED = ["test_chain_estimator.py", "test_features.py", "test_save_load.py", "frozen"]
 
+#: Every compiled function, with sequences and sentences of length 0 and 1, ties and forbidden
+#: transitions: what could use an index out of range.
+BOUNDED = [
+    "test_every_structure.py", "test_viterbi.py", "test_m_best.py", "test_guard.py", "test_sdm.py",
+    "test_checked.py",
+]  # fmt: skip
+
 #: Run with ``--short``: what has differed between processors before.
 BRIEF = ["test_one_slack.py", "test_sdm.py", "test_estimators.py", "frozen"]
+
+#: What is run with checks of bounds for every change: oracles against enumeration, and passes.
+BRIEFLY_BOUNDED = "best_of_all_outputs and compiled or optimum and (sdm or one-slack) or guard"
 
 AVX512 = ("avx512f", "avx512dq", "avx512cd", "avx512bw", "avx512vl")
 
@@ -47,6 +59,7 @@ class Variant(NamedTuple):
     environment: dict[str, str]
     tests: list[str]
     fresh: bool = False  # a separate cache of compiled code
+    only: str = ""  # an expression that chooses tests, as for ``pytest -k``
 
 
 def blas(core: str, tests: list[str] = SENSITIVE) -> Variant:
@@ -64,6 +77,11 @@ def without(feature: str) -> Variant:
     )  # fmt: skip
 
 
+def bounds_checked(tests: list[str], only: str = "") -> Variant:
+    """Compiled code that checks bounds; an empty cache, because numba's ignores this setting."""
+    return Variant("bounds checked", {"NUMBA_BOUNDSCHECK": "1"}, tests, fresh=True, only=only)
+
+
 def all_variants() -> list[Variant]:
     """Every variant that this processor can run; prints the one that it cannot run."""
     cores = ["Nehalem", "Haswell", "Zen"]
@@ -76,13 +94,15 @@ def all_variants() -> list[Variant]:
         Variant("numba for any processor", {"NUMBA_CPU_NAME": "generic"}, COMPILED, fresh=True),
         without("fma"),
         without("avx2"),
+        bounds_checked(BOUNDED),
         *(Variant(f"hash seed {k}", {"PYTHONHASHSEED": k}, HASHED) for k in ("1", "4242")),
     ]
 
 
 def short_variants() -> list[Variant]:
-    """Haswell, which most processors resemble, and another order of sets."""
+    """Haswell, which most processors resemble, checks of bounds, and another order of sets."""
     return [
+        bounds_checked(["test_every_structure.py", "test_guard.py"], BRIEFLY_BOUNDED),
         blas("Haswell", BRIEF),
         Variant("hash seed 1", {"PYTHONHASHSEED": "1"}, ["test_save_load.py", "frozen"]),
     ]
@@ -106,6 +126,8 @@ def run(variant: Variant) -> bool:
             environment["NUMBA_CACHE_DIR"] = folder
         command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "--dist", "loadfile"]
         paths = [str(next((ROOT / "tests").rglob(name))) for name in variant.tests]
+        if variant.only:
+            paths += ["-k", variant.only]
         code = subprocess.run([*command, *paths], cwd=ROOT, env=environment).returncode
     passed = "passed" if code == 0 else "FAILED"
     print(f"--- {variant.name}: {passed} in {time.monotonic() - begin:.0f} s", flush=True)
@@ -115,13 +137,14 @@ def run(variant: Variant) -> bool:
 def main() -> int:
     """Run the variants; the exit code is 1 if one of them failed."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--short", action="store_true", help="two variants only")
+    parser.add_argument("--short", action="store_true", help="three variants only")
     parser.add_argument("--list", action="store_true", help="list what would be run")
     options = parser.parse_args()
     variants = short_variants() if options.short else all_variants()
     if options.list:
         for variant in variants:
-            print(f"{variant.name}: {variant.environment} {' '.join(variant.tests)}")
+            chosen = f" -k '{variant.only}'" if variant.only else ""
+            print(f"{variant.name}: {variant.environment} {' '.join(variant.tests)}{chosen}")
         return 0
     failed = [variant.name for variant in variants if not run(variant)]
     print(f"failed: {', '.join(failed)}" if failed else f"all {len(variants)} variants passed")

@@ -283,3 +283,46 @@ def test_damaged_files_and_caches_are_refused(kind, tmp_path):
         assert outcome == "refused", (name, message)
         assert re.search(table[name][1], message), (name, message)
         assert "bad.npz" in message or "delete this directory" in message
+
+
+def test_long_doubles_beyond_the_range_of_float64_are_refused():
+    X = np.ones((2, 3), np.longdouble)
+    X[1, 2] = np.longdouble("1e4000") if np.finfo(np.longdouble).max > 1e308 else np.inf
+    with pytest.raises(DataError, match=r"X\[1, 2\] is inf"):
+        Multiclass(2).pack(X, [0, 1])
+
+
+def test_a_mask_of_another_shape_and_too_many_labels_are_refused():
+    """Compiled code reads the mask without looking at its shape, and labels are int16."""
+    for shape in ((2, 3), (3, 3), (5, 4), (15,)):
+        with pytest.raises(DataError, match=r"the mask has shape .* expected \(5, 3\)"):
+            Chain(3, allowed=np.ones(shape, bool))
+    with pytest.raises(DataError, match="at most 32767"):
+        Chain(32768, cost=np.zeros((1, 1)))
+
+
+def test_attributes_changed_after_fit_are_checked():
+    X, Y = [np.eye(3), np.eye(3)[:2]], [[0, 1, 2], [1, 0]]
+    clf = mm.ChainSVC().fit(X, Y)
+    expected, coef = clf.predict(X), clf.coef_
+    clf.coef_ = np.asfortranarray(coef.astype(np.float32).astype(np.float64))
+    assert clf.predict(X) == expected
+    for other in (coef[:, :2], coef[:2], np.full_like(coef, np.nan), np.zeros((3, 1000))):
+        clf.coef_ = other
+        with pytest.raises(DataError, match="of the model"):
+            clf.predict(X)
+        with pytest.raises(DataError, match="of the model"):
+            clf.predict_m_best(X, 2)
+    clf.coef_, clf.classes_ = coef, clf.classes_[:2]
+    with pytest.raises(DataError, match="of the model"):
+        clf.predict(X)
+
+
+@pytest.mark.parametrize("relabel", [[0, 1, 7], [0, 1, -1], [0.5, 1, 2]])
+def test_new_numbers_of_classes_are_checked(relabel):
+    X, y = np.random.default_rng(0).standard_normal((12, 3)), np.arange(12) % 3
+    start = mm.train(Multiclass(3), X, y, solver="sdm", keep=True).state
+    start.truth = start.truth[:0]  # the check of the true labels would refuse them as well
+    start.n, start.offsets = 0, start.offsets[:1]
+    with pytest.raises(DataError, match="class"):
+        mm.train(Multiclass(3), X, y, solver="sdm", start=start, relabel=np.array(relabel))

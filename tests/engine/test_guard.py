@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from numba import njit
+from numba import config, njit
 
 import maxmargin as mm
 from maxmargin.checks.child import check_in_child
@@ -134,7 +134,10 @@ def test_the_problem_without_a_mistake():
 @pytest.mark.parametrize("mistake", MESSAGES)
 def test_training_names_the_example(mistake, solver):
     """Only one example shows the mistake, so that it is not found before compiled code runs."""
-    with pytest.raises(ProblemError, match=MESSAGES[mistake]):
+    expected = pytest.raises(ProblemError, match=MESSAGES[mistake])
+    if config.BOUNDSCHECK and mistake in (MANY, WORK):  # the function itself fails
+        expected = pytest.raises(IndexError)
+    with expected:
         mm.train(Classes(mistake), X, Y, solver=solver)
 
 
@@ -228,7 +231,7 @@ def test_a_pack_that_does_not_fit_is_refused(change, message):
 @pytest.mark.parametrize("w", [np.zeros(3), np.zeros((4, 3)), np.full(12, np.nan), ["a"] * 12])
 def test_weights_changed_by_hand_are_checked(w):
     problem = Classes()
-    with pytest.raises(DataError, match="coef_"):
+    with pytest.raises(DataError, match="of the model"):
         predict_labels(problem, problem.pack(X), w)
 
 

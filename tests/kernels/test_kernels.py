@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -372,3 +374,18 @@ def test_features_in_float32_are_those_in_float64():
     assert not flat.single
     low = KernelRows(make_kernel("rbf", X, 0.01), X)
     np.testing.assert_allclose(flat.transform(low), flat.transform(low, np.float64), atol=1e-6)
+
+
+@pytest.mark.parametrize("n_basis", [None, 3])
+def test_kernel_models_can_be_pickled(n_basis):
+    """The audit of the result needs the training data, which a pickle does not hold."""
+    random = np.random.RandomState(0)
+    X, y = random.randn(12, 2), np.arange(12) % 3
+    clf = mm.MulticlassSVC(kernel="rbf", n_basis=n_basis).fit(X, y)
+    copied = pickle.loads(pickle.dumps(clf))
+    assert (copied.predict(X) == clf.predict(X)).all()
+    assert copied.result_.primal == clf.result_.primal
+    assert clf.result_.audit().primal > 0
+    if n_basis:
+        with pytest.raises(mm.MaxMarginError, match="needs: call audit"):
+            copied.result_.audit()

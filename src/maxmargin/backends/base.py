@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..data.checked import check_vector
 from ..data.source import n_examples, take
 from ..errors import DataError
 from ..objective import check_integer, check_positive
@@ -113,6 +114,8 @@ class Backend:
         """The best output of each example, in the form that ``problem.unpack`` returns."""
         outputs: list[Any] = [None] * n_examples(X)
         with self.crew(problem, X) as crew:
+            if all(fact.compiled for fact in crew.facts):
+                w = check_vector(w, crew.pack.dim)
             parts = crew.call("predict", w=w)
         for k, part in enumerate(parts):
             outputs[k :: len(parts)] = part

@@ -121,7 +121,8 @@ class Worker:
     def predict(self) -> Any:
         """The best outputs at w."""
         pack = self.shard.pack
-        labels = np.empty(len(pack.truth), pack.truth.dtype)
+        labels = self.shard.new_labels()
+        self.shard.try_functions(PREDICT)
         self.shard.oracle(self.w, PREDICT, labels, self.shard.everyone)
         return self.shard.problem.unpack(pack, labels)
 

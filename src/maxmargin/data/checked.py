@@ -146,8 +146,8 @@ def first_not_finite(values: np.ndarray) -> int | None:
     return int(np.argmax(bad)) if bad.any() else None
 
 
-def check_finite_rows(X: Any, what: str = "X") -> None:
-    """Check that all entries of a CSR matrix or array (rows, d) are finite.
+def check_finite_rows(X: Any, what: str = "X", dtype: Any = None) -> None:
+    """Check that all entries of a CSR matrix or array (rows, d) are finite, also in type ``dtype``.
 
     The error names row and column.
     """
@@ -155,6 +155,9 @@ def check_finite_rows(X: Any, what: str = "X") -> None:
     values = X.data if sparse else X
     if values.dtype.kind not in "fiub":
         raise DataError(f"{what} has type {values.dtype}: features must be numbers")
+    if dtype is not None and values.dtype.kind == "f" and values.dtype.itemsize > 8:
+        with np.errstate(over="ignore"):
+            values = values.astype(dtype)  # long double has a larger range
     p = first_not_finite(values)
     if p is None:
         return
@@ -285,13 +288,16 @@ def check_pack(pack: Any) -> None:
         raise ProblemError(f"pack returns arrays that do not fit: {error}") from error
 
 
-def check_vector(w: Any, dim: int, name: str = "coef_") -> np.ndarray:
-    """Weights as a contiguous float64 array of length ``dim``, checked to be finite."""
+def check_vector(w: Any, dim: int) -> np.ndarray:
+    """The weights of a model as a contiguous float64 array of length ``dim``, checked."""
     w = np.asarray(w)
     if w.dtype.kind not in "fiub" or w.shape != (dim,):
-        raise DataError(f"{name} is an array of {w.dtype} of shape {w.shape}, expected ({dim},)")
+        raise DataError(
+            f"the weights of the model are an array of {w.dtype} of shape {w.shape}, expected "
+            f"({dim},): coef_ or another attribute was changed after fit"
+        )
     w = np.ascontiguousarray(w, np.float64)
     i = first_not_finite(w)
     if i is not None:
-        raise DataError(f"{name}[{i}] is {w[i]}: weights must be finite")
+        raise DataError(f"weight {i} of the model is {w[i]}: weights must be finite")
     return w

@@ -51,18 +51,17 @@ def pack_rows(X: Any, dtype: Any = None) -> Rows:
 
     if sp.issparse(X):
         X = csr_rows(X)
-        check_finite_rows(X)
         if not X.has_sorted_indices:
             X = X.sorted_indices()
         values, indices, indptr, dense = X.data, X.indices, X.indptr, 0
     else:
         X = np.ascontiguousarray(plain_array(X, "X"))
-        check_finite_rows(X)
         values, dense = X.reshape(-1), 1
         indices = np.empty(0, np.uint32)
         indptr = np.arange(X.shape[0] + 1) * X.shape[1]
     if dtype is None:
         dtype = np.float32 if values.dtype == np.float32 else np.float64
+    check_finite_rows(X, dtype=dtype)
     if X.shape[1] > np.iinfo(np.int32).max:
         raise DataError(f"{X.shape[1]} features are more than an int32 index can hold")
     return Rows(
@@ -118,6 +117,8 @@ def rows_scores(rows, i, L, w, K, s):
     """s[t*K + k] += sum_f X[i + t, f] * w[f*K + k] for the L rows from i on."""
     if not rows.dense:
         sparse_rows_scores(rows, i, L, w, K, s)
+        return
+    if L == 0:  # i may be the number of rows
         return
     # Four rows at a time, so that weights are read once for four.
     d = rows.indptr[i + 1] - rows.indptr[i]

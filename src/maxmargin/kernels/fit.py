@@ -53,6 +53,10 @@ class KernelResult(Result):
         """P(w) and a feasible dual in the whole space of the kernel; see `Result.audit`."""
         return super().audit() if self.auditor is None else self.auditor()
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickles contain no training data, so a copy cannot be audited, like a loaded model."""
+        return {**self.__dict__, "auditor": None}
+
 
 def train_kernel(
     problem: CompiledProblem,

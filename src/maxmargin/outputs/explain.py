@@ -236,7 +236,7 @@ def largest_slacks(
     pack = pack._replace(weight=read_only(np.ones(pack.n), np.float64))
     shard = Shard(problem, pack, n_jobs)
     shard.warm_up(mode, ("decode", "collect"))
-    labels = shard.new_labels()
+    labels, w = shard.new_labels(), shard.weights(w)
     shard.oracle(w, mode, labels, shard.everyone)
     g, _, value = shard.collect(w, mode, labels)
 

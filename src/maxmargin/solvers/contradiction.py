@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.guard import check_plane
 from ..engine.shard import Shard
 from ..engine.vectors import Vector
 from ..errors import DataError, ProblemError
@@ -109,10 +110,7 @@ def _value(task: Task, w: np.ndarray, i: int, y: np.ndarray) -> tuple[float, flo
     idx, val = shard.new_scratch()
     loss = float(functions.loss(pack.data, i, y))
     nnz = functions.delta(pack.data, i, truth, y, idx, val)
-    if nnz and idx[:nnz].max() >= len(w):
-        raise ProblemError(
-            f"delta of example {i} has the index {idx[:nnz].max()}, but w has {len(w)} entries"
-        )
+    check_plane(idx, val, nnz, len(w), pack.width, i)
     terms = (loss if task.mode == SLACK else 1.0) * val[:nnz] * w[idx[:nnz].astype(np.int64)]
     return loss - float(terms.sum()), ROUNDING * (abs(loss) + float(abs(terms).sum()))
 

@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from ..data.checked import check_codes
 from ..engine.arrays import Duals
+from ..engine.guard import check_loss
 from . import working_sets as sets
 from .task import Task
 from .working_sets import WorkingSets
@@ -113,13 +115,16 @@ def take_over(task: Task, state: WorkingSets, old: Duals, relabel: np.ndarray | 
     new = state.duals
     new.alpha[:n, :slots] = old.alpha
     new.count[:n] = old.count
-    labels = old.labels if relabel is None else relabel[old.labels].astype(old.labels.dtype)
+    labels = old.labels
+    if relabel is not None:
+        labels = check_codes(relabel, len(relabel), pack.low, pack.high, "the new number of class")
+        labels = labels[old.labels].astype(old.labels.dtype)
     sets.copy_slots(labels, slots, new, pack.offsets[: n + 1])
     for i in range(n):  # the loss may have changed, because class weights can depend on the data
         length = pack.offsets[i + 1] - pack.offsets[i]
         start = new.loss.shape[1] * pack.offsets[i]
         for r in range(1, new.count[i]):
             y = new.labels[start + r * length : start + (r + 1) * length]
-            new.loss[i, r] = shard.problem.functions.loss(pack.data, i, y)
+            new.loss[i, r] = check_loss(shard.problem.functions.loss(pack.data, i, y), i)
     sets.recompute_w(task, state)
     forget_counts(state)

@@ -14,8 +14,10 @@ from maxmargin.data.sequences import offsets_of
 from maxmargin.engine.bind import bind, interpret
 from maxmargin.engine.shard import Shard
 from maxmargin.problem import MARGIN, PREDICT, SLACK
+from maxmargin.result import Stop
 from maxmargin.structures.chain import problem as chain
 from maxmargin.structures.chain.problem import Chain
+from maxmargin.training import train_shard
 from reference import chain_features, chain_loss, chain_outputs, chain_planes
 
 
@@ -302,3 +304,12 @@ def test_mostly_zero_rows_become_sparse():
     rows = chain.sparse_if_it_pays(np.eye(10))
     assert sp.issparse(rows)
     assert not sp.issparse(chain.sparse_if_it_pays(np.ones((3, 2))))
+
+
+def test_an_empty_sequence_at_the_end_reads_nothing():
+    """Its first token would be after the last row; plain Python checks that index."""
+    X, Y = [np.eye(2), np.zeros((0, 2))], [np.array([0, 1]), np.zeros(0, int)]
+    problem = Chain(2)
+    shard = Shard(problem, problem.pack(X, Y), loops=interpret(problem.functions))
+    result = train_shard(shard, 1.0, mm.OneSlack(cache=5), Stop(1e-3, 1000))
+    assert result.converged

@@ -68,10 +68,15 @@ class Chain(CompiledProblem):
     ):
         if loss not in ("hamming", "zero-one"):
             raise DataError(f"loss must be 'hamming' or 'zero-one', got {loss!r}")
+        if n_classes > np.iinfo(np.int16).max:
+            raise DataError(f"{n_classes} labels are too many: at most 32767")
         self.n_classes = n_classes
         self.kind = HAMMING if loss == "hamming" else ZERO_ONE
         self.cost = check_cost(cost, n_classes)
-        self.allowed = np.ones((n_classes + 2, n_classes), bool) if allowed is None else allowed
+        shape = (n_classes + 2, n_classes)
+        self.allowed = np.ones(shape, bool) if allowed is None else np.asarray(allowed, bool)
+        if self.allowed.shape != shape:
+            raise DataError(f"the mask has shape {self.allowed.shape}, expected {shape}")
         self.ends = bool(ends)
 
     def functions_for(self, mode: int) -> Functions:
