@@ -175,7 +175,7 @@ def alter_array(arrays, random):
             else:
                 arrays[name] = list(arrays[random.choice(list(arrays))])
                 return
-        except (ValueError, OverflowError, TypeError):
+        except (ValueError, OverflowError, TypeError, MemoryError):
             return
     arrays[name] = parts(array)
 
