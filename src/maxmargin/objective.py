@@ -29,6 +29,9 @@ import numpy as np
 
 from .errors import DataError
 
+#: The types of numbers that parameters may have.
+NUMBER = int | float | np.integer | np.floating
+
 #: Range of C and weights, and limit of the entries of X: products of a few of them are finite.
 SMALLEST, LARGEST = 1e-100, 1e100
 
@@ -50,7 +53,7 @@ def gap_target(tol: float, C: float, n: float) -> float:
 
 def check_positive(name: str, value: float) -> float:
     """The value as a float; a DataError that names the parameter unless it is finite and > 0."""
-    number = float(value) if _is_number(value) else np.nan
+    number = float(value) if isinstance(value, NUMBER) else np.nan
     if not (np.isfinite(number) and number > 0):
         raise DataError(f"{name} must be a finite number > 0, got {value!r}")
     return number
@@ -69,11 +72,7 @@ def check_integer(name: str, value: Any, low: int, high: int, more: str = "") ->
 
     ``more`` names other values that the caller accepts.
     """
-    finite = _is_number(value) and not isinstance(value, bool) and -np.inf < value < np.inf
-    if not (finite and int(value) == value and low <= value <= high):
+    whole = isinstance(value, NUMBER) and not isinstance(value, bool) and value % 1 == 0
+    if not whole or not low <= value <= high:
         raise DataError(f"{name} must be an integer in {low} to {high}{more}, got {value!r}")
     return int(value)
-
-
-def _is_number(value: object) -> bool:
-    return np.isscalar(value) and not isinstance(value, str | bytes | complex)
