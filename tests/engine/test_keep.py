@@ -8,11 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numba import njit
+from numba import config, float64, njit
+from numba.core.registry import cpu_target
 from numba.extending import overload, register_jitable
 
 from maxmargin.engine.code_hash import UnknownValueError, code_hash, describe_type
-from maxmargin.engine.keep import VERSIONS, prune
+from maxmargin.engine.keep import VERSIONS, keep, prune
 
 HELPER = """
 from numba import njit
@@ -292,3 +293,15 @@ def test_the_command_fills_the_folder(workshop):
     wrong = workshop.start("-m", "maxmargin", "compile", "binry")
     assert "there is no structure 'binry'" in wrong.communicate()[1]
     assert wrong.returncode == 1
+
+
+def test_code_with_checks_of_bounds_is_never_mixed_with_other_code(monkeypatch):
+    compiled = keep(lambda x: x + 1)
+    types, codegen = (float64,), cpu_target.target_context.codegen()
+    monkeypatch.setattr(config, "BOUNDSCHECK", None)
+    without = compiled._cache._file_name(types, codegen)
+    monkeypatch.setattr(config, "BOUNDSCHECK", 1)
+    assert without is not None
+    assert compiled._cache._file_name(types, codegen) != without
+    function = compiled.py_func
+    assert code_hash(njit(boundscheck=True)(function)) != code_hash(njit(function))
