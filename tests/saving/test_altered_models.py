@@ -170,7 +170,15 @@ def test_the_form_of_tokens_is_checked(reader, tmp_path):
     refused(path, "form of tokens")
 
 
+def test_info_without_the_number_of_features(tmp_path):
+    path = frozen("binary", tmp_path, lambda m, a: m["fitted"].pop("n_features_in_"))
+    refused(path, "n_features_in_", describes=True)
+    assert "BinarySVC" in passed("info", path).stdout
+
+
 def test_a_kernel_whose_values_overflow_is_refused(tmp_path):
+    path = frozen("kernel-exact", tmp_path, lambda m, a: m["kernel"].update(gamma=1e308))
+    refused(path, "gamma", describes=True)
     path = frozen("kernel-multiclass", tmp_path, lambda m, a: m["kernel"].update(degree=10**6))
     refused(path, "beyond the range", describes=True)
 

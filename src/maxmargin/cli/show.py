@@ -41,6 +41,7 @@ def print_info(path: str, content: dict[str, Any], structure: Any, certificate: 
     rows.append(("parameters", parameters))
     if content["classes"] is not None:
         rows.append((structure.show.class_word, _listed(content["classes"])))
+    if content["n_features"] is not None:
         rows.append(("features", f"{content['n_features']:,}"))
     rows += structure.show.info(content)
     if "kernel" in content:

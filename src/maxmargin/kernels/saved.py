@@ -10,7 +10,7 @@ from ..data.checked import as_csr
 from ..errors import ModelFileError
 from ..objective import check_positive
 from ..saving.parts import Arrays, ModelParts
-from ..saving.sparse import finite
+from ..saving.sparse import LARGEST, finite
 from .basis import Basis, as_basis
 from .estimators import get_model, set_model
 from .functions import NAMES, Kernel, check_kernel
@@ -100,8 +100,8 @@ def decode_kernel(
         raise ValueError(f"coefficients of shape {coef.shape} do not fit the estimator")
     if intercept.shape != (n_scores,):
         raise ValueError(f"an intercept of shape {intercept.shape} does not fit the estimator")
-    if vectors is not None:  # refuses kernel values that are not finite
-        KernelRows(kernel, vectors, support).diagonal()
+    if vectors is not None:
+        _check_values(kernel, vectors)
     set_model(estimator, KernelModel(kernel, support, vectors, coef, intercept, rest, d))
     return np.concatenate([coef.ravel(), rest])
 
@@ -142,6 +142,14 @@ def _vectors(kernel: Kernel, arrays: dict[str, np.ndarray], m: int, d: int) -> A
     if vectors.shape != (m, d):
         raise ValueError(f"support vectors of shape {vectors.shape} do not fit the estimator")
     return vectors
+
+
+def _check_values(kernel: Kernel, vectors: Any) -> None:
+    """Raise an error if values of the kernel are not finite on the support vectors."""
+    KernelRows(kernel, vectors).diagonal()
+    squares = KernelRows(Kernel("linear"), vectors).diagonal()
+    if kernel.name == "rbf" and squares.max(initial=0.0) > LARGEST / kernel.gamma:
+        raise ValueError(f"gamma={kernel.gamma:g} is beyond the range for these support vectors")
 
 
 def kernel_summary(meta: dict[str, Any]) -> dict[str, Any]:
