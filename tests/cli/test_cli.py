@@ -267,7 +267,7 @@ def test_unusable_data(tmp_path, content, message):
     [
         (["-C", "0"], "C must be a finite number > 0"),
         (["--tol", "nan"], "tol must be"),
-        (["--max-iter", "0"], "max_iter is an integer >= 1"),
+        (["--max-iter", "0"], "max_iter must be an integer in 1 to"),
         (["--max-time", "-1"], "max_time must be"),
         (["--solver", "magic"], "solver 'magic' is not one of"),
         (["--plot", "picture.gif"], "a picture is one of .png, .svg, .pdf"),
