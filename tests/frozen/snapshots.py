@@ -6,7 +6,7 @@ import inspect
 import re
 from enum import Enum
 from string import ascii_lowercase
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
 import typer
 from typer.testing import CliRunner
@@ -126,14 +126,17 @@ def _parameter(p: Any) -> dict[str, Any]:
 
 
 def _choices(p: Any) -> list[str]:
-    """The values of an enumeration; where typer keeps them depends on its version."""
-    kept = (
-        p.type.__dict__.get("choices", ()) if hasattr(p, "type") else p.type_descriptor.annotation
-    )
-    if inspect.isclass(kept) and not issubclass(kept, Enum):
-        return []
-    members = kept if inspect.isclass(kept) or isinstance(kept, list | tuple) else ()
-    return [str(getattr(member, "value", member)) for member in members]
+    """The values of a literal; where typer keeps them depends on its version."""
+    if hasattr(p, "type"):
+        return [str(value) for value in p.type.__dict__.get("choices", ())]
+    return _literals(p.type_descriptor.annotation)
+
+
+def _literals(annotation: Any) -> list[str]:
+    """The values of ``Literal[...]``, also as a part of ``Literal[...] | None``."""
+    if get_origin(annotation) is Literal:
+        return [str(value) for value in get_args(annotation)]
+    return [value for part in get_args(annotation) for value in _literals(part)]
 
 
 def _letters(app: Any, program: str) -> list[str]:
