@@ -17,10 +17,6 @@ class Status(Enum):
     """Why training ended; the value is the message shown to users."""
 
     CONVERGED = "converged: the duality gap is within tol"
-    CONVERGED_AT_ZERO = (
-        "converged, but w = 0 is within tol as well: C is too small for this tol, or the features "
-        "do not help; raise C or lower tol"
-    )
     MAX_ITER = "stopped at max_iter before the duality gap was within tol: raise max_iter or tol"
     MAX_TIME = "stopped at max_time before the duality gap was within tol: raise max_time or tol"
     INTERRUPTED = "interrupted before the duality gap was within tol"
@@ -107,6 +103,9 @@ class Result:
     bounds : str
         The set of models whose optimum ``dual`` bounds from below, such as "among models with
         these 20 basis functions"; empty for all models.
+    trivial : bool
+        Whether w = 0 is within tol as well: C is too small for this tol, or the features do not
+        help.
     """
 
     w: np.ndarray
@@ -126,11 +125,12 @@ class Result:
     solver: str = ""
     target: float | None = None
     bounds: str = ""
+    trivial: bool = False
 
     @property
     def converged(self) -> bool:
         """Whether the certified stopping rule was met."""
-        return self.status in (Status.CONVERGED, Status.CONVERGED_AT_ZERO)
+        return self.status is Status.CONVERGED
 
     @property
     def as_asked(self) -> bool:

@@ -190,7 +190,7 @@ def test_a_compiled_problem_gets_no_weights_of_another_length(tmp_path):
 
     problem = Multiclass(3)
     pack = problem.pack(np.zeros((2, 4)))
-    with pytest.raises(mm.DataError, match="5 weights, and these inputs need 12"):
+    with pytest.raises(mm.DataError, match=r"shape \(5,\), and these inputs need \(12,\)"):
         predict_labels(problem, pack, np.zeros(5))
 
 

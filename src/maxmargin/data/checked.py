@@ -293,8 +293,9 @@ def check_vector(w: Any, dim: int) -> np.ndarray:
     w = np.asarray(w)
     if w.dtype.kind not in "fiub" or w.shape != (dim,):
         raise DataError(
-            f"the weights of the model are an array of {w.dtype} of shape {w.shape}, expected "
-            f"({dim},): coef_ or another attribute was changed after fit"
+            f"the weights of the model are an array of {w.dtype} of shape {w.shape}, and these "
+            f"inputs need ({dim},): they are inputs for another model, or coef_ or another "
+            "attribute was changed after fit"
         )
     w = np.ascontiguousarray(w, np.float64)
     i = first_not_finite(w)

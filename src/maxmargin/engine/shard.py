@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from ..data.checked import check_vector
-from ..errors import DataError
 from ..problem import PREDICT, CompiledProblem, Pack
 from .arrays import Block, Duals, PassOptions, Visits
 from .bind import Loops, bind
@@ -94,7 +93,8 @@ class Shard(ShardArrays):
 
     def weights(self, w: Any) -> np.ndarray:
         """Weights from outside (``coef_`` can be changed after ``fit``), checked."""
-        return check_vector(w, self.pack.dim) if self.loops.compiled else w
+        known = self.loops.compiled or self.pack.dim > 0  # problems in Python need not say it
+        return check_vector(w, self.pack.dim) if known else w
 
     def fingerprint(self) -> str:
         """A hash of the problem and its packed examples."""
@@ -344,7 +344,6 @@ def predict_labels(
     problem: CompiledProblem, pack: Pack, w: np.ndarray, n_jobs: int = 1
 ) -> np.ndarray:
     """The flat labels that maximise <w, phi> for each example."""
-    check_length(pack, w)
     shard = Shard(problem, pack, n_jobs)
     labels = with_guard(len(pack.truth), pack.truth.dtype)
     try:
@@ -353,12 +352,3 @@ def predict_labels(
     finally:
         shard.close()
     return labels
-
-
-def check_length(pack: Pack, w: np.ndarray) -> None:
-    """Raise a DataError unless w has the length that the problem needs, where that is known."""
-    if pack.dim and w.shape != (pack.dim,):
-        raise DataError(
-            f"the model has {w.size} weights, and these inputs need {pack.dim}: they are inputs "
-            "for another model, or the problem is another one than in training"
-        )

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..engine.several import same_labels
 from ..engine.several_outputs import SeveralOutputs, check_diversity, check_m
-from ..engine.shard import Shard, check_length
+from ..engine.shard import Shard
 from ..problem import MARGIN, PREDICT, CompiledProblem, Pack
 
 #: ``explore`` tries this many rewards for differences ...
@@ -56,7 +56,6 @@ def predict_m_best(
     check_m(m)
     check_diversity(diversity)
     pack = problem.pack(X)
-    check_length(pack, w)
     if problem.n_outputs is not None:
         m = min(m, problem.n_outputs)
     if problem.functions.m_best is None:

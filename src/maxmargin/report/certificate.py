@@ -8,7 +8,6 @@ from ..result import Result, Status
 
 _VERDICTS = {
     Status.CONVERGED: "Converged",
-    Status.CONVERGED_AT_ZERO: "Converged (w = 0 is within tol as well)",
     Status.MAX_ITER: "Stopped at the iteration limit",
     Status.MAX_TIME: "Stopped at the time limit",
     Status.INTERRUPTED: "Interrupted",
@@ -26,7 +25,8 @@ AUDIT = "result_.audit(), called after fit, bounds the whole space of the kernel
 
 def verdict(result: Result) -> str:
     """Why training ended, in a few words."""
-    return _VERDICTS[result.status]
+    also = " (w = 0 is within tol as well: raise C or lower tol)" if result.trivial else ""
+    return f"{_VERDICTS[result.status]}{also}"
 
 
 def relative_gap(result: Result) -> float | None:

@@ -8,6 +8,7 @@ Invalid content raises a ValueError or a TypeError, which ``models`` turns into 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -96,11 +97,16 @@ def _check_max_time(name: str, value: Any) -> None:
         check_positive(name, value)
 
 
+def _is_described(solver: Any) -> bool:
+    """Whether it is the description of a user's own solver: class name and options."""
+    return isinstance(solver, str) and re.fullmatch(r"\w+\(.*\)", solver, re.DOTALL) is not None
+
+
 #: The checks of the parameters of all estimators, by name.
 _COMMON: dict[str, Callable[[str, Any], Any]] = {
     "C": check_positive,
     "tol": check_positive,
-    "solver": lambda name, value: get_solver(value),
+    "solver": lambda name, value: _is_described(value) or get_solver(value),
     "rescaling": lambda name, value: check_choice(name, value, tuple(MODES)),
     "max_iter": lambda name, value: check_whole(name, value, 1),
     "max_time": _check_max_time,

@@ -40,7 +40,7 @@ def labels_to_json(labels: Any) -> Any:
     if type(labels) is tuple:
         return {"tuple": [labels_to_json(label) for label in labels]}
     if isinstance(labels, np.str_):
-        return {"scalar": "U", "value": str(labels)}
+        return {"scalar": "U", "value": "".join(labels)}  # str() drops NUL at the end
     if isinstance(labels, np.generic) and DTYPE.fullmatch(labels.dtype.str):
         return {"scalar": labels.dtype.str, "value": labels_to_json(labels.item())}
     if type(labels) is np.ndarray and _is_label_array(labels):

@@ -112,14 +112,13 @@ def solve(
         status = Status.INTERRUPTED
     best = run.best
     check_finite(best.w, best.primal, best.dual, every=True)
-    if not best.newest:
-        status = _compare_with_zero(solver, task, run, stop, status)
+    trivial = not best.newest and _compare_with_zero(solver, task, run, stop)
     return Result(
         w=best.w.dense(task.shard.pack.dim) if isinstance(best.w, Vector) else best.w,
         primal=best.primal,
         dual=best.dual,
         gap=best.gap,
-        status=status,
+        status=Status.CONVERGED if trivial else status,
         n_iter=len(run.history),
         n_oracle=task.shard.n_oracle,
         time=run.clock.time(),
@@ -185,8 +184,8 @@ def _check(solver: Solver, task: Task, run: Run, stop: Stop) -> None:
         check_bounds(task, best.w, best.primal, best.dual)
 
 
-def _compare_with_zero(solver: Solver, task: Task, run: Run, stop: Stop, status: Status) -> Status:
-    """Return w = 0 if training has found nothing better; returns the status.
+def _compare_with_zero(solver: Solver, task: Task, run: Run, stop: Stop) -> bool:
+    """Keep w = 0 if training has found nothing better; returns whether it is within tol.
 
     Most solvers start with P(0). For the others the oracle is called at w = 0, if that may be
     better than the best point or within the tolerance, until the sum shows that it is not.
@@ -200,14 +199,12 @@ def _compare_with_zero(solver: Solver, task: Task, run: Run, stop: Stop, status:
                 for part in _growing_parts(task.shard):
                     hinge += solver.hinge_at(task, run.state, zero, part)
                     if task.C * hinge > max(best.primal, best.dual + target):
-                        return status
+                        return False
         except KeyboardInterrupt:
-            return status
+            return False
         best.update(zero, task.C * hinge, -np.inf)
         _check(solver, task, run, stop)
-    if best.at_zero - best.dual <= target:
-        return Status.CONVERGED_AT_ZERO
-    return status
+    return best.at_zero - best.dual <= target
 
 
 def _growing_parts(shard: Any) -> Iterator[np.ndarray | None]:
