@@ -128,6 +128,7 @@ def solve(
         solver=solver.name,
         target=gap_target(stop.tol, task.C, task.n),
         bounds=task.shard.bounds,
+        trivial=bool(trivial),
     )
 
 
