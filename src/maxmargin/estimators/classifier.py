@@ -10,7 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from ..backends.files import FileData, Files
-from ..data.checked import csr_rows
+from ..data.checked import check_vector, csr_rows
 from ..data.labels import as_label_array, check_no_nan, encode_labels
 from ..errors import DataError
 from ..kernels.estimators import fit_kernel, forget_kernel, kernel_scores
@@ -116,7 +116,9 @@ class _LinearSVC(ClassifierMixin, _SVC):
         if hasattr(self, "dual_coef_"):
             scores = kernel_scores(self, X)
         else:
-            scores = X @ self.coef_.T + self.intercept_
+            rows = self._n_scores()
+            coef = check_vector(self.coef_, rows, self.n_features_in_)
+            scores = X @ coef.T + check_vector(self.intercept_, rows)
         if scores.shape[1] == 2:
             return scores[:, 1] - scores[:, 0]
         return scores.ravel() if scores.shape[1] == 1 else scores
