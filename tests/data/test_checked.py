@@ -326,3 +326,19 @@ def test_new_numbers_of_classes_are_checked(relabel):
     start.n, start.offsets = 0, start.offsets[:1]
     with pytest.raises(DataError, match="class"):
         mm.train(Multiclass(3), X, y, solver="sdm", start=start, relabel=np.array(relabel))
+
+
+@pytest.mark.parametrize("cls", [mm.BinarySVC, mm.MulticlassSVC])
+def test_weights_of_another_shape_are_not_broadcast(cls):
+    """One row of weights would be used for all classes without an error."""
+    X = np.random.default_rng(0).standard_normal((12, 2))
+    y = np.arange(12) % (2 if cls is mm.BinarySVC else 3)
+    clf = cls().fit(X, y)
+    coef = clf.coef_
+    for other in (coef.ravel(), coef[:1, :1], np.full_like(coef, np.nan)):
+        clf.coef_ = other
+        with pytest.raises(DataError, match="of the model"):
+            clf.predict(X)
+    clf.coef_, clf.intercept_ = coef, np.zeros(7)
+    with pytest.raises(DataError, match="of the model"):
+        clf.predict(X)

@@ -288,17 +288,17 @@ def check_pack(pack: Any) -> None:
         raise ProblemError(f"pack returns arrays that do not fit: {error}") from error
 
 
-def check_vector(w: Any, dim: int) -> np.ndarray:
-    """The weights of a model as a contiguous float64 array of length ``dim``, checked."""
+def check_vector(w: Any, *shape: int) -> np.ndarray:
+    """The weights of a model as a contiguous float64 array of this shape, checked to be finite."""
     w = np.asarray(w)
-    if w.dtype.kind not in "fiub" or w.shape != (dim,):
+    if w.dtype.kind not in "fiub" or w.shape != shape:
         raise DataError(
             f"the weights of the model are an array of {w.dtype} of shape {w.shape}, and these "
-            f"inputs need ({dim},): they are inputs for another model, or coef_ or another "
+            f"inputs need {shape}: they are inputs for another model, or coef_ or another "
             "attribute was changed after fit"
         )
     w = np.ascontiguousarray(w, np.float64)
     i = first_not_finite(w)
     if i is not None:
-        raise DataError(f"weight {i} of the model is {w[i]}: weights must be finite")
+        raise DataError(f"weight {i} of the model is {w.flat[i]}: weights must be finite")
     return w

@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from ..backends.files import FileData, Files
-from ..data.checked import csr_rows, plain_array
+from ..data.checked import check_vector, csr_rows, plain_array
 from ..data.labels import as_label_array, check_no_nan, encode_labels
 from ..errors import DataError
 from ..kernels.estimators import fit_kernel, forget_kernel, kernel_scores
@@ -124,7 +124,9 @@ class _LinearSVC(ClassifierMixin, ClassifierParameters, _SVC):
         if hasattr(self, "dual_coef_"):
             scores = kernel_scores(self, X)
         else:
-            scores = X @ self.coef_.T + self.intercept_
+            rows = self._n_scores()
+            coef = check_vector(self.coef_, rows, self.n_features_in_)
+            scores = X @ coef.T + check_vector(self.intercept_, rows)
         if scores.shape[1] == 2:
             return scores[:, 1] - scores[:, 0]
         return scores.ravel() if scores.shape[1] == 1 else scores
