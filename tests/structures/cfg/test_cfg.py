@@ -86,7 +86,8 @@ def test_memory_for_partial_trees_grows_until_it_is_enough(loss, mode, monkeypat
 def check_decode(case: Treebank, seed, mode, speed, scale=1.0):
     problem = case.problem
     pack = problem.pack(case.X, case.trees)
-    shard = Shard(problem, pack, loops=speed(problem.functions))
+    loops = None if speed is bind else speed(problem.functions_for(mode))  # None: compiled
+    shard = Shard(problem, pack, loops=loops)
     w = scale * np.random.RandomState(seed).randn(pack.dim)
     labels = np.full(len(pack.truth), -1, np.int32)
     shard.oracle(w, mode, labels, shard.everyone)
