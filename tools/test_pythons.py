@@ -21,6 +21,9 @@ from shutil import which
 ROOT = Path(__file__).parent.parent
 PYENV = Path.home() / ".pyenv" / "versions"
 
+#: The newest Python 3 that the tests are run with.
+NEWEST = 13
+
 #: Run with ``--short``: what depends on the versions of scikit-learn, SciPy and typer.
 BRIEF = ["test_estimators.py", "test_cli.py", "test_one_slack.py", "frozen"]
 
@@ -35,9 +38,9 @@ def project() -> dict:
 
 
 def supported() -> list[str]:
-    """The minor versions that ``requires-python`` allows, such as "3.11", oldest first."""
-    first, end = re.findall(r"3\.(\d+)", project()["requires-python"])
-    return [f"3.{minor}" for minor in range(int(first), int(end))]
+    """The minor versions from ``requires-python`` to NEWEST, such as "3.11", oldest first."""
+    (first,) = re.findall(r"3\.(\d+)", project()["requires-python"])
+    return [f"3.{minor}" for minor in range(int(first), NEWEST + 1)]
 
 
 def find_python(version: str) -> str | None:
