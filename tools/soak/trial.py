@@ -15,6 +15,8 @@ from typing import Any
 
 from maxmargin.errors import MaxMarginError
 
+from . import ROOT
+
 CRASH, HANG, RAW = "crash", "hang", "raw traceback"
 FALSE, WRONG, LEFT = "false certificate", "wrong result", "left behind"
 
@@ -132,7 +134,8 @@ def _place(error: Exception) -> str:
     """The error's type, and the last line of the package that it came through."""
     frames = traceback.extract_tb(error.__traceback__)
     ours = [frame for frame in frames if "/maxmargin/" in frame.filename] or frames
-    where = f"{ours[-1].filename.rpartition('/maxmargin/')[2]}:{ours[-1].lineno}"
+    file = ours[-1].filename.rpartition("/maxmargin/")[2].removeprefix(f"{ROOT}/")
+    where = f"{file}:{ours[-1].lineno}"
     return f"{type(error).__name__} at {where}"
 
 

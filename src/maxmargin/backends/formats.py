@@ -196,7 +196,7 @@ def read_arrays(stream: Any, path: str) -> dict[str, np.ndarray]:
 
 
 def _check_header(entry: Any, info: zipfile.ZipInfo) -> None:
-    """Raise a ValueError unless an entry is an array of plain numbers of its own size."""
+    """Raise a ValueError unless an entry is an array of plain numbers that fills the entry."""
     version = np.lib.format.read_magic(entry)
     if version not in ((1, 0), (2, 0)):
         raise ValueError(f"{info.filename!r} has version {version} of the npy format")
