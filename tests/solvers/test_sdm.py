@@ -111,7 +111,7 @@ def test_a_pass_visits_every_example_once(n, run, seed):
 
 @pytest.mark.parametrize(("run", "close"), [(working_sets.RUN, True), (1, False)])
 def test_neighbours_are_visited_soon_but_not_one_after_the_other(run, close):
-    """In a sorted file neighbours are alike; a permutation, as in the paper, is slower in memory."""
+    """In a sorted file neighbours are alike; a permutation, as in the paper, is slow in memory."""
     n = 40 * working_sets.WINDOW * working_sets.RUN
     order = working_sets.shuffled(Draws(0), np.arange(n), run)
     assert (abs(np.diff(order)) == 1).mean() < 0.01
