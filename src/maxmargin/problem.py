@@ -155,7 +155,7 @@ class CompiledProblem:
         return None
 
     def plane_square(self, pack: Pack) -> float | None:
-        """Average |plane|^2 of an output with one error; None if unknown."""
+        """Average squared norm of the plane of an output with one error; None if unknown."""
         return None
 
     def effort(self, pack: Pack) -> np.ndarray:

@@ -2,8 +2,10 @@
 
 import ast
 import gzip
+import json
 import os
 import re
+import runpy
 import subprocess
 import sys
 from fnmatch import fnmatch
@@ -144,3 +146,26 @@ def test_the_speed_of_kernels_is_measured(shell):
     # Both reach the same optimum, each within its tolerance tol * C * n = 0.03.
     assert len(primals) == 2 and abs(primals[0] - primals[1]) <= 0.03
     assert re.search(r"^ratio: \d+", printed, re.MULTILINE)
+
+
+def test_the_picture_of_chunking_shows_the_figures_of_the_table():
+    drawn = runpy.run_path(str(ROOT / "tools" / "chunking_picture.py"))
+    rows = drawn["read_rows"]()
+    assert len(rows) >= 7 and sum(name.startswith("maxmargin") for name, *_ in rows) == 2
+    assert drawn["PICTURE"].read_text(encoding="utf8") == drawn["draw"]()
+
+
+def test_notebooks_of_the_examples_run(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "tools")
+    from notebook import run_notebook
+
+    paths = list(EXAMPLES.glob("*.ipynb"))
+    assert paths
+    for path in paths:
+        content = json.loads(path.read_text(encoding="utf8"))
+        assert not any(cell.get("outputs") for cell in content["cells"]), "stored without outputs"
+        cells = run_notebook(content, tmp_path, path.name)["cells"]
+        outputs = [output for cell in cells for output in cell.get("outputs", [])]
+        kinds = {kind for output in outputs for kind in output.get("data", ())}
+        assert {"image/png", "image/svg+xml"} <= kinds
+        assert any("CONVERGED" in "".join(output.get("text", "")) for output in outputs)

@@ -211,6 +211,24 @@ def test_no_text_overlaps_or_leaves_the_picture(result, status):
         assert figure.bbox.y0 <= box.y0 and box.y1 <= figure.bbox.y1
 
 
+@pytest.mark.parametrize("last", [1.4, 8, 40, 1e5])
+@pytest.mark.parametrize("first", [0.0043, 1.3])
+def test_labels_of_ticks_do_not_overlap(first, last):
+    times = np.geomspace(first, first * last, 20).tolist()
+    history = [
+        Record(i, time, round(1e4 * time), 50.0 * time, time, 49.0 * time, i)
+        for i, time in enumerate(times, 1)
+    ]
+    figure = plot_result(made(history))
+    figure.canvas.draw()
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            labels = [label for label in axis.get_ticklabels(which="both") if label.get_text()]
+            boxes = [label.get_window_extent() for label in labels if label.get_visible()]
+            assert not any(a.overlaps(b) for a, b in itertools.pairwise(boxes))
+        assert axes.xaxis.get_majorticklocs().size >= 2
+
+
 @pytest.mark.parametrize(
     "history",
     [
