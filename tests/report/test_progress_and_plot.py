@@ -71,7 +71,7 @@ def test_max_time_bounds_the_estimate():
     gaps = [1000 * 0.99**i for i in range(40)]
     assert forecast(gaps).seconds() > 100
     assert forecast(gaps, max_time=20.0).time_left() == f"at most {duration(12.0)}"
-    assert forecast(gaps, max_time=5.0).time_left() == "at most 0.0 s"
+    assert forecast(gaps, max_time=5.0).time_left() == "at most 0 ms"
 
 
 @given(
@@ -93,7 +93,8 @@ def test_the_estimate_is_never_negative_and_never_beyond_max_time(gaps, step, ma
 @pytest.mark.parametrize(
     ("seconds", "words"),
     [
-        (0, "0.0 s"), (9.96, "10 s"), (59.4, "59 s"), (59.6, "1:00 min"), (205, "3:25 min"),
+        (0, "0 ms"), (0.00042, "0.4 ms"), (0.007, "7 ms"), (0.0991, "99 ms"), (0.0996, "0.1 s"),
+        (9.96, "10 s"), (59.4, "59 s"), (59.6, "1:00 min"), (205, "3:25 min"),
         (3599.9, "1:00 h"), (7500, "2:05 h"), (1e6, "11 days"),
     ],
 )  # fmt: skip
