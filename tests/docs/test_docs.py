@@ -22,6 +22,9 @@ EXAMPLES = ROOT / "examples"
 #: Blocks of these pages need files that only their readers have.
 NEED_FILES = {"svm_struct.md", "cluster.md"}
 
+#: Pages whose blocks need a library that is not installed with the tests.
+NEED_LIBRARIES = {"spacy.md": "spacy"}
+
 #: What the page on parsing reads.
 TREES = """
 ( (S (NP-SBJ (DT The) (NN company) ) (VP (VBD said) (SBAR (S (NP (PRP it)) (VP (VBZ expects)
@@ -103,6 +106,8 @@ PAGES = sorted(page for page in DOCS.glob("*.md") if page.name not in {"tutorial
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_python_blocks_of_pages_run(page, tmp_path, monkeypatch):
     """One page is one program: later blocks may use what earlier ones defined."""
+    if page.name in NEED_LIBRARIES:
+        pytest.importorskip(NEED_LIBRARIES[page.name])
     parts = [block for kind, block in blocks(page) if kind == "python"]
     monkeypatch.chdir(tmp_path)
     mm.datasets.write_conll("train.txt", 30, seed=1)
