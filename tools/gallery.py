@@ -25,7 +25,7 @@ GALLERY = ROOT / "docs" / "gallery"
 #: Not in the gallery, because it measures times.
 NOT_RUN = {"matching_speed.py"}
 
-#: Lines and columns of a card whose example draws no picture: it shows the last lines printed.
+#: Lines and columns of a card whose example draws no picture: it shows the first lines printed.
 LINES, COLUMNS = 10, 58
 
 TEXT_STYLE = (
@@ -125,9 +125,9 @@ def notebook_page(path: Path, out: Path) -> str:
 
 
 def text_picture(printed: str) -> str:
-    """The last lines of a text as SVG, for light and dark pages."""
+    """The first lines of a text as SVG, for light and dark pages."""
     wrapped = [textwrap.wrap(line, COLUMNS, drop_whitespace=False) for line in printed.split("\n")]
-    lines = [part for parts in wrapped for part in parts or [""]][-LINES:]
+    lines = [part for parts in wrapped for part in parts or [""]][:LINES]
     shown = "".join(
         f'<text x="14" y="{30 + 21 * number}" xml:space="preserve">{escape(line)}</text>'
         for number, line in enumerate(lines)
