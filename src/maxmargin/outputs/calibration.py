@@ -26,6 +26,7 @@ class Calibrated:
     estimator : estimator
         The fitted estimator.
     method : {"sigmoid", "isotonic"}
+        As given to ``calibrate``.
     n : int
         Number of held-out examples that the calibration was fitted to.
     """
