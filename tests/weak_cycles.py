@@ -113,10 +113,14 @@ def compiled_loss(data, i, y):
 
 @njit
 def compiled_decode(data, w, i, mode, y, work):
-    """One sweep over the nodes, from the labels that the last call has left."""
+    """One sweep over the nodes, from the labels that the last call has left.
+
+    A message is the label plus K times the number of calls so far.
+    """
     lo = data.offsets[i]
+    calls = int(data.messages[lo]) // K
     for j in range(len(y)):
-        y[j] = int(data.messages[lo + j])
+        y[j] = int(data.messages[lo + j]) % K
     for j in range(len(y)):
         best, label = -np.inf, 0
         for k in range(K):
@@ -127,7 +131,7 @@ def compiled_decode(data, w, i, mode, y, work):
         y[j] = label
     bound, edge = 0.0, -np.inf
     for j in range(len(y)):
-        data.messages[lo + j] = y[j]
+        data.messages[lo + j] = y[j] + K * (calls + 1)
         best = -np.inf
         for k in range(K):
             value = 1.0 if mode == MARGIN and k != data.truth[lo + j] else 0.0
@@ -171,7 +175,8 @@ class CompiledCycles(mm.CompiledProblem):
         if Y is not None:
             truth[:] = np.concatenate(Y)
         weight = np.ones(len(X)) if sample_weight is None else sample_weight
-        data = CycleData(np.concatenate(X), offsets, truth, np.zeros(len(truth)))
+        self.messages = np.zeros(len(truth))
+        data = CycleData(np.concatenate(X), offsets, truth, self.messages)
         return mm.Pack(data, offsets, truth, DIM, 2 * (D + 1) * max(sizes), weight)
 
     def label_bounds(self, pack):

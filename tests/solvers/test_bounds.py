@@ -1,4 +1,4 @@
-"""Oracles that are not exact but give upper bounds: the certificate holds, and says what is left."""
+"""Oracles that are not exact but give upper bounds: what the certificate then proves."""
 
 import numpy as np
 import pytest
@@ -74,7 +74,7 @@ class LowBound(WeakCycles):
 
 @pytest.mark.parametrize("name", SOLVERS)
 def test_a_bound_that_is_none_is_an_error_that_names_the_example(name):
-    with pytest.raises(ProblemError, match="example 2 .*upper bound"):
+    with pytest.raises(ProblemError, match=r"example 2 .*upper bound"):
         mm.train(LowBound(), X, Y, C=C, tol=TOL, solver=SOLVERS[name], max_iter=60)
 
 
@@ -84,7 +84,7 @@ def test_bounds_are_finite_numbers(bound):
         def decode(self, x, w, y_true=None, rescaling="margin"):
             return mm.Bounded(y_true, bound)
 
-    with pytest.raises(ProblemError, match="example [0-9] return.* the bound"):
+    with pytest.raises(ProblemError, match=r"example [0-9] return.* the bound"):
         mm.train(Strange(), X, Y, solver="sdm")
 
 
@@ -138,11 +138,12 @@ def test_compiled_oracles_give_bounds():
 
 def test_a_resumed_run_continues_with_its_messages(tmp_path):
     options = {"C": C, "tol": 1e-4, "solver": mm.SDM(inner=1)}
-    whole = mm.train(CompiledCycles(), X, Y, max_iter=9, **options)
-    path = tmp_path / "run.ck"
+    first, second, path = CompiledCycles(), CompiledCycles(), tmp_path / "run.ck"
+    whole = mm.train(first, X, Y, max_iter=9, **options)
     mm.train(CompiledCycles(), X, Y, max_iter=4, checkpoint=path, **options)
-    resumed = mm.train(CompiledCycles(), X, Y, max_iter=9, checkpoint=path, **options)
+    resumed = mm.train(second, X, Y, max_iter=9, checkpoint=path, **options)
     np.testing.assert_array_equal(whole.w, resumed.w)
+    np.testing.assert_array_equal(first.messages, second.messages)
     assert [r[2:] for r in whole.history] == [r[2:] for r in resumed.history]
     assert (whole.gap, whole.gap_inference) == (resumed.gap, resumed.gap_inference)
 
