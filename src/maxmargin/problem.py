@@ -36,7 +36,7 @@ class Functions:
         computed from ``delta`` and ``loss``, so that an oracle cannot contradict its features.
         ``work`` is scratch memory, a float64 array with as many entries as the problem's ``work``
         returns (by default ``Pack.work``), because allocating memory in every call would cost
-        more than a small oracle.
+        more than a small oracle. See ``bounded`` for what it may return.
     loss : ``loss(data, i, y) -> float``
         The loss of output y of example i: >= 0, and 0 at the truth.
     delta : ``delta(data, i, y, z, idx, val) -> int``
@@ -55,14 +55,35 @@ class Functions:
         outputs without comparable labels: minus ``diversity`` times the number of parts it shares
         with them). ``work`` has as many entries as the problem's ``m_best_work`` returns. In
         training only the first output must be exact.
+    bounded : bool
+        Whether ``decode`` returns an upper bound on the maximum that it was asked for, because its
+        output need not be the best one. The bound is a float64 in the same terms: in training
+        modes relative to the truth, whose value is 0, and in PREDICT that of ``<w, phi_i(y)>``.
+        NaN says that the output of this call is a best one.
     """
 
-    decode: Callable[..., None]
+    decode: Callable[..., Any]
     loss: Callable[..., float]
     delta: Callable[..., int]
     score: Callable[..., None] | None = None
     margin: Callable[..., float] | None = None
     m_best: Callable[..., int] | None = None
+    bounded: bool = False
+
+
+class Bounded(NamedTuple):
+    """What ``Problem.decode`` returns if its output need not be the best one.
+
+    Attributes
+    ----------
+    y : object
+        The output.
+    bound : float
+        An upper bound on the value of all outputs, in the terms in which ``decode`` maximises.
+    """
+
+    y: Any
+    bound: float
 
 
 class Pack(NamedTuple):
@@ -71,7 +92,10 @@ class Pack(NamedTuple):
     Attributes
     ----------
     data : NamedTuple of read-only arrays
-        What the functions of the problem need; any object for a plain Python problem.
+        What the functions of the problem need; any object for a plain Python problem. A field
+        with the name ``messages`` is a writable array for what ``decode`` keeps of an example from
+        call to call, such as messages to start from. It may hold anything finite: those of other
+        weights, or of another mode. Each example uses its own part of it.
     offsets : int64 array (n + 1,)
         The labels of example i are ``labels[offsets[i]:offsets[i + 1]]`` of a flat label array.
     truth : label array (offsets[n],)
@@ -131,6 +155,10 @@ class CompiledProblem:
         """The examples as arrays; without ``Y`` they can only be used for prediction."""
         raise NotImplementedError
 
+    def positive(self, pack: Pack) -> Any:
+        """The indices of the weights that must be >= 0, or a bool array (dim,); None for none."""
+        return None
+
     def functions_for(self, mode: int) -> Functions:
         """The functions for one mode; a ``decode`` for this mode only compiles faster."""
         return self.functions
@@ -189,7 +217,8 @@ class Problem:
     """A structure in plain Python: define three methods and train with any solver.
 
     ``n_features`` is the length of w. It is inferred if ``features`` returns dense vectors; for
-    sparse vectors set it, as a class attribute or in ``__init__``.
+    sparse vectors set it, as a class attribute or in ``__init__``. ``positive`` are the indices of
+    the weights that must be >= 0, or a bool array.
 
     Examples
     --------
@@ -210,6 +239,7 @@ class Problem:
     """
 
     n_features: int | None = None
+    positive: Any = None
 
     def features(self, x: Any, y: Any) -> Any:
         """phi(x, y): a dense vector, a pair (indices, values), a scipy sparse row or a dict."""
@@ -226,6 +256,9 @@ class Problem:
         ``loss(y_true, y) + <w, phi(x, y)>`` if ``rescaling`` is "margin", and
         ``loss(y_true, y) * (1 - <w, phi(x, y_true) - phi(x, y)>)`` if it is "slack", or raise
         ``NotImplementedError`` if the structure has no oracle for this rescaling.
+
+        If the best output cannot be found for certain, return ``mm.Bounded(y, bound)``, with an
+        upper bound on the value of all outputs.
         """
         raise NotImplementedError("a Problem needs decode(self, x, w, y_true=None, rescaling=...)")
 

@@ -100,6 +100,9 @@ class Crew:
     #: The driver sums in one thread; the workers have threads.
     threads = Threads(1)
 
+    #: As for a ``Shard``: no weights that must be >= 0, see ``Backend.train``.
+    positive = np.empty(0, np.int64)
+
     def __init__(
         self,
         pool: Pool,
@@ -112,6 +115,7 @@ class Crew:
         self.pool, self.problem, self.sources, self.sigma = pool, problem, list(sources), sigma
         self.shared, self.blocks = shared, blocks
         self.K = len(self.sources)
+        self.bounded = problem.functions.bounded
         self.check: Callable[[], None] = lambda: None
         self.n_oracle = 0
         self.busy = np.zeros(self.K)

@@ -14,11 +14,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..engine.bounds import Hinge
 from ..engine.linalg import blend
 from ..errors import DataError
-from ..objective import dual, primal
-from .base import Solver, State
+from ..objective import dual
+from .base import Solver, State, Step, certified
 from .checking import close, require
+from .signs import check_clipped, clip
 from .task import Task
 
 
@@ -44,17 +46,21 @@ class Batches:
         g, loss, _ = shard.collect(w, mode, self.labels, part)
         return g, loss
 
-    def hinge(self, w: np.ndarray, order: np.ndarray | None = None) -> float:
+    def hinge(self, w: np.ndarray, order: np.ndarray | None = None) -> Hinge:
         """sum_i weight_i H_i(w) over the examples of ``order``, by default all."""
         return self.task.shard.hinge(w, self.task.mode, order)
 
 
 @dataclass
 class SubgradientState(State):
-    """w after ``t`` steps, its average, and the sum of the losses of its planes."""
+    """w after ``t`` steps, its average, and the sum of the losses of its planes.
+
+    ``below`` is what sign constraints have clipped of w (``signs.py``).
+    """
 
     w: np.ndarray
     average: np.ndarray
+    below: np.ndarray
     batches: Batches
     t: int = 0
     loss: float = 0.0
@@ -67,6 +73,7 @@ class SubgradientState(State):
         value = self.loss / max(self.t, 1)
         found = dual(self.w, value, task.C)
         require(close(found, self.dual, task.C * value), "D does not agree with w")
+        check_clipped(self.w, self.below, task.shard.positive)
 
 
 @dataclass(frozen=True)
@@ -83,6 +90,8 @@ class Subgradient(Solver):
     batch: int | None = None
 
     name = "subgradient"
+    for_bounds = True
+    for_signs = True
 
     def __post_init__(self) -> None:
         if self.batch is not None and self.batch < 1:
@@ -101,26 +110,24 @@ class Subgradient(Solver):
     def init(self, task: Task) -> SubgradientState:
         """w = 0."""
         dim = task.shard.pack.dim
-        return SubgradientState(np.zeros(dim), np.zeros(dim), self.batches(task))
+        below = np.zeros(len(task.shard.positive))
+        return SubgradientState(np.zeros(dim), np.zeros(dim), below, self.batches(task))
 
     def batches(self, task: Task) -> Batches:
         """The object that makes cuts."""
         return Batches(task)
 
-    def step_once(
-        self, task: Task, state: SubgradientState
-    ) -> tuple[np.ndarray | None, float, float]:
+    def step_once(self, task: Task, state: SubgradientState) -> Step:
         """A pass over the examples in random order."""
         shard = task.shard
         n_steps = -(-shard.n // self._batch(task))
         with task.share("oracle"):
             state.batches.shuffle(n_steps)
-            for step in range(n_steps):
+            for number in range(n_steps):
                 state.t += 1
-                g, loss = state.batches.cut(state.w, step)
-                # w = (1 - 1/t) w + (1/t) C n_steps g
+                g, loss = state.batches.cut(state.w, number)
                 g *= task.C * n_steps
-                blend(state.w, g, 1.0 / state.t)
+                self._move(task, state, g)
                 blend(state.average, state.w, 2.0 / (state.t + 1))
                 state.loss += n_steps * loss
         state.passes += 1
@@ -130,11 +137,20 @@ class Subgradient(Solver):
         state.next_look = int(1.3 * state.passes) + 1
         with task.share("certificate"):
             hinge = state.batches.hinge(state.average)
-        return state.average, primal(state.average, hinge, task.C), value
+        return certified(task, state.average, hinge, value)
+
+    def _move(self, task: Task, state: SubgradientState, g: np.ndarray) -> None:
+        """w = (1 - 1/t) w + (1/t) g, before sign constraints clip it."""
+        positive = task.shard.positive
+        if len(positive):
+            state.w[positive] += state.below
+        blend(state.w, g, 1.0 / state.t)
+        if len(positive):
+            state.below = clip(state.w, positive)
 
     def hinge_at(
         self, task: Task, state: SubgradientState, w: np.ndarray, order: np.ndarray | None = None
-    ) -> float:
+    ) -> Hinge:
         """sum_i weight_i H_i(w)."""
         return state.batches.hinge(w, order)
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..engine.arrays import (
     ADDED,
+    BOUND,
     FULL,
     GAP,
     HINGE,
@@ -25,11 +26,13 @@ from ..engine.arrays import (
     PassOptions,
     Visits,
 )
+from ..engine.bounds import Hinge
 from ..errors import ProblemError
-from ..objective import dual, primal
-from .base import State
+from ..objective import dual
+from .base import BoundedStep, State, certified
 from .checking import check_duals, check_labels, close, require
 from .contradiction import check_oracle
+from .signs import check_clipped, clip
 from .task import Task
 
 #: Initial size of a working set, if the problem does not know the number of outputs.
@@ -65,9 +68,13 @@ def complete(passes: Passes[T]) -> T:
 
 
 class Seen(NamedTuple):
-    """Results of the last pass: sum_i weight_i H_i, largest KKT violation, outputs added."""
+    """Results of the last pass: sum_i weight_i H_i, largest KKT violation, outputs added.
+
+    ``hinge`` is the sum of the outputs found, and ``bound`` its upper bound.
+    """
 
     hinge: float = 0.0
+    bound: float = 0.0
     violation: float = 0.0
     added: float = 0.0
 
@@ -98,7 +105,11 @@ class WorkingSets(State):
     def check_restored(self, task: Task) -> None:
         """Check labels, counters and dual variables after a checkpoint was read."""
         check_labels(task, self.labels)
-        clock = self.visits.clock
+        clock, positive = self.visits.clock, task.shard.positive
+        if self.visits.below is not None:
+            others = np.delete(self.visits.below, positive)
+            require((others == 1).all(), "other weights have constraints")
+            check_clipped(self.w, self.visits.below[positive], positive)
         require((clock >= 0).all() and clock[2] <= 16, "the clock of the average is wrong")
         check_duals(task, self.duals)
 
@@ -106,6 +117,10 @@ class WorkingSets(State):
         """w agrees with the dual variables, all of which are in this process."""
         w = np.zeros_like(self.w)
         task.shard.sum_duals(task.C, task.mode, self.duals, w, task.frank_wolfe)
+        if self.visits.below is not None:
+            positive = task.shard.positive
+            same = close(clip(w, positive), self.visits.below[positive], abs(w))
+            require(same, "what was clipped of w does not agree with the dual variables")
         require(close(w, self.w), "w does not agree with the dual variables")
 
 
@@ -168,7 +183,7 @@ def _seen(task: Task, state: WorkingSets, w: np.ndarray) -> float:
     if total[SHORT] > 0:
         check_oracle(task, state.duals, 1, w, int(total[WORST]))
     gap = total[GAP] / task.n
-    state.seen = Seen(total[HINGE], total[VIOLATION], total[ADDED])
+    state.seen = Seen(total[HINGE], total[BOUND], total[VIOLATION], total[ADDED])
     if total[FULL]:
         make_room(task, state)
     return gap
@@ -179,10 +194,8 @@ def block_size(state: WorkingSets) -> int:
     return FIRST_BLOCK << min(state.iterations, 20)
 
 
-def certify(
-    task: Task, state: WorkingSets, which: str | None, add: bool = True
-) -> tuple[np.ndarray | None, float, float]:
-    """A certificate at the point ``which``; returns ``(w, P(w), D)``.
+def certify(task: Task, state: WorkingSets, which: str | None, add: bool = True) -> BoundedStep:
+    """A certificate at the point ``which``; returns ``(w, P(w), D, upper bound of P(w))``.
 
     P is computed by a complete pass that changes no dual variable. If ``add`` is true, the outputs
     of the oracle are added to the working sets.
@@ -190,21 +203,23 @@ def certify(
     if repair_alpha(state.duals):
         recompute_w(task, state)
     if which is None:
-        return None, np.inf, dual_value(task, state)
+        return None, np.inf, dual_value(task, state), np.inf
     if which == SEEN:
-        return state.w, primal(state.w, state.seen.hinge, task.C), dual_value(task, state)
+        return certified(
+            task, state.w, Hinge(state.seen.hinge, state.seen.bound), dual_value(task, state)
+        )
     with task.share("certificate"):
         if state.gap <= 2 * task.tol:  # close to the end, rounding errors matter
             recompute_w(task, state)
         w = average(state) if which == AVERAGE else state.w
         state.looks += 1
         hinge = hinge_at(task, state, w, add)
-        return w, primal(w, hinge, task.C), dual_value(task, state)
+        return certified(task, w, hinge, dual_value(task, state))
 
 
 def hinge_at(
     task: Task, state: WorkingSets, w: np.ndarray, add: bool, order: np.ndarray | None = None
-) -> float:
+) -> Hinge:
     """sum_i weight_i H_i(w), by a pass that calls the oracles of ``order``, by default all."""
     order = task.shard.everyone if order is None else order
     options = PassOptions(
@@ -214,13 +229,17 @@ def hinge_at(
     complete(sweep(task, state, order, options, w))
     task.block = block
     state.visits.clock[:] = clock  # a certificate has no weight in the average
-    return float(state.seen.hinge)
+    return Hinge(float(state.seen.hinge), float(state.seen.bound))
 
 
 def average(state: WorkingSets) -> np.ndarray:
     """The average of w over all visits."""
     average_minus_w(state)
     state.average += state.w
+    below = state.visits.below
+    if below is not None:  # that of v, clipped: a point that obeys the constraints
+        limited = below <= 0
+        state.average[limited] = np.maximum(state.average[limited] + below[limited], 0.0)
     return state.average
 
 
@@ -266,6 +285,8 @@ def recompute_w(task: Task, state: WorkingSets) -> None:
     """Compute w(alpha) from its definition, to remove the rounding errors of many small steps."""
     state.w[:] = 0.0
     task.shard.sum_duals(task.C, task.mode, state.duals, state.w, task.frank_wolfe)
+    if state.visits.below is not None:
+        state.visits.below[task.shard.positive] = clip(state.w, task.shard.positive)
 
 
 def exact_dual(task: Task, state: WorkingSets) -> float:
