@@ -233,14 +233,16 @@ def lose_last(v, node, control):
 def adopt(v, start, link, residual, node, control):
     """Find the parent of v in its tree that is closest to the terminal, or free v."""
     sink = node[v * STRIDE + SINK]
-    best, nearest = np.int64(NONE), FAR
+    best, nearest, time = np.int64(NONE), FAR, control[TIME]
     for j in range(start[v], start[v + 1]):
         arc = np.int64(j) if sink else np.int64(link[4 * j + 1])
         w = np.int64(link[4 * j])
         if residual[2 * arc + 1] <= 0.0 or node[w * STRIDE + SINK] != sink:
             continue
         if node[w * STRIDE + PARENT] != FREE:
-            distance = find_distance(w, link, node, control)
+            distance = node[w * STRIDE + DISTANCE]
+            if node[w * STRIDE + STAMP] != time:
+                distance = find_distance(w, link, node, time)
             if distance < nearest:
                 best, nearest = np.int64(j), distance
     if best != NONE:
@@ -260,12 +262,12 @@ def adopt(v, start, link, residual, node, control):
 
 
 @register_jitable
-def find_distance(w, link, node, control):
+def find_distance(w, link, node, time):
     """The number of arcs from w to its terminal; FAR if the way passes an orphan.
 
     Distances on the way are stored with the present time, so that no way is walked twice.
     """
-    time, distance, v = control[TIME], 0, w
+    distance, v = 0, w
     while True:
         if node[v * STRIDE + STAMP] == time:
             distance += node[v * STRIDE + DISTANCE]
