@@ -30,6 +30,7 @@ ROOMS = {
     "features": "templates",
     "io": "data files",
     "metrics": "evaluation",
+    "inference": "decoders of graphs",
     "training": "mm.train",
     "saving": ".mm files, checkpoints",
     "solvers": "one file per method; the training loop",

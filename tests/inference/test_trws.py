@@ -1,0 +1,38 @@
+"""Bounds and labellings of TRW-S against enumeration."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from small_graphs import decode, models
+
+
+@given(models(), st.integers(1, 5), st.integers(0, 2**32 - 1))
+@settings(max_examples=1000, deadline=None)
+def test_the_bound_is_never_below_the_maximum(model, effort, seed):
+    """Messages of any content leave the bound valid."""
+    K = model.unary.shape[1]
+    messages = np.random.default_rng(seed).normal(scale=5, size=len(model.edges) * K)
+    y, bound = decode("trws", model, messages, effort)
+    assert ((y >= 0) & (y < K)).all()
+    assert model.value(y) <= model.maximum() <= bound + 1e-9
+
+
+@given(models(forest=True))
+@settings(max_examples=200, deadline=None)
+def test_forests_are_solved_by_one_sweep(model):
+    y, bound = decode("trws", model, effort=1)
+    assert model.value(y) == model.maximum()
+    np.testing.assert_allclose(bound, model.maximum(), atol=1e-9)
+
+
+@given(models(whole=False))
+@settings(max_examples=300, deadline=None)
+def test_the_bound_falls_from_call_to_call(model):
+    """Messages are kept, so that a second call starts where the first one ended."""
+    messages = np.zeros(len(model.edges) * model.unary.shape[1])
+    _, first = decode("trws", model, messages, effort=1)
+    _, second = decode("trws", model, messages, effort=1)
+    _, both = decode("trws", model, effort=2)
+    assert second <= first + 1e-9
+    np.testing.assert_allclose(both, second, atol=1e-9)
