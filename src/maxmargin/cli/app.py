@@ -14,7 +14,7 @@ from .. import __version__
 from ..svm_struct import programs
 from . import train
 from .arguments import Data, Json, Model
-from .guard import GuardedGroup
+from .guard import GuardedGroup, check_inputs
 
 app = typer.Typer(
     cls=GuardedGroup,
@@ -133,9 +133,6 @@ def predict(
     0), the tokens with the labels of this rank, and a blank line. For a parser a line has a score
     and a tree, and a blank line ends each sentence.
     """
-    from ..structures.files import Wish
-    from .commands import predict as write_predictions
-
     if m_best is None and diversity is not None:
         raise typer.BadParameter("needs --m-best", param_hint="--diversity")
     if m_best is not None and scores:
@@ -144,6 +141,10 @@ def predict(
         raise typer.BadParameter(
             "draws the best tree only: leave out --m-best", param_hint="--draw/--svg"
         )
+    check_inputs(model, data)
+    from ..structures.files import Wish
+    from .commands import predict as write_predictions
+
     wish = Wish(scores, unlabelled, draw, svg)
     write_predictions(model, data, out, wish, m_best, diversity)
 
@@ -166,6 +167,7 @@ def evaluate(
     Labels that are not in the training data count as errors. For tags such as B-NP, entities are
     counted as by conlleval; constituents of trees are counted as by evalb.
     """
+    check_inputs(model, data)
     from .commands import evaluate_model
 
     evaluate_model(model, data, as_json, plot)
@@ -174,7 +176,8 @@ def evaluate(
 @app.command()
 def info(model: Model, as_json: Json = False) -> None:
     """Show the content of a model file, how it was trained, and its certificate."""
-    from .commands import show_model
+    check_inputs(model)
+    from .show import show_model
 
     show_model(model, as_json)
 
@@ -189,6 +192,7 @@ def explain(
 
     Features without names are numbered as in data files, starting from 1.
     """
+    check_inputs(model)
     from .commands import explain_model
 
     explain_model(model, n, as_json)
@@ -208,6 +212,7 @@ def suspects(
     They are sorted by slack, the hinge loss of a sequence. The labels of the file are shown next
     to those of the output that violates the margin most.
     """
+    check_inputs(model, data)
     from .commands import show_suspects
 
     show_suspects(model, data, n, as_json)

@@ -13,15 +13,15 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..engine.several_outputs import check_diversity, check_m
 from ..errors import DataError, MaxMarginError
-from ..registry import get_structure, load, summary
-from ..report.certificate import bound, certificate, optimum, verdict
+from ..registry import load
+from ..report.certificate import bound, optimum, verdict
 from ..report.console import print_json
 from ..report.convergence import check_format, require_matplotlib
 from ..structures.base import Structure
 from ..structures.files import Wish
 from .guard import check_output, warn
 from .reporting import check_report, number_features, report_training
-from .show import info_json, print_info, print_training
+from .show import print_training
 
 
 @contextmanager
@@ -76,7 +76,7 @@ def train_model(
     if not quiet:
         written = [str(path) for path in (model, plot, report) if path is not None]
         seconds = time.perf_counter() - start
-        print_training(estimator, examples.size, certificate(result), written, seconds)
+        print_training(estimator, examples.size, written, seconds)
 
 
 def predict(
@@ -143,16 +143,6 @@ def show_suspects(model: Path, data: str, n: int, as_json: bool) -> None:
     estimator = load(model)
     with _plain_warnings():
         estimator.structure.show.print_suspects(estimator, data, n, as_json)
-
-
-def show_model(model: Path, as_json: bool) -> None:
-    """Print the content of a model file."""
-    content = summary(model)
-    if as_json:
-        print_json(info_json(content))
-    else:
-        structure = get_structure(content["structure"])
-        print_info(str(model), content, structure, certificate(content["result"]))
 
 
 def check_picture(plot: Path, data: str) -> None:

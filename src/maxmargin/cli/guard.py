@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -70,6 +71,22 @@ def say(kind: str, message: str, style: str) -> None:
 
     line = Text.assemble((f"{kind}: ", style), printable(message, keep="\n"))
     Console(stderr=True, highlight=False).print(line, soft_wrap=True)
+
+
+def check_inputs(*paths: str | Path) -> None:
+    """Raise an error now if one of the files to read is missing, a folder or not permitted.
+
+    Commands call it before they import anything slow. Pipes are not opened: opening one twice
+    would lose its content.
+    """
+    for path in map(str, paths):
+        if path == "-":
+            continue
+        try:
+            if not stat.S_ISFIFO(os.stat(path).st_mode):
+                open(path, "rb").close()
+        except OSError as error:
+            raise MaxMarginError(f"{path}: cannot be read: {error.strerror or error}") from error
 
 
 def check_output(path: Path, source: str | None = None) -> None:

@@ -20,6 +20,7 @@ from ..errors import MaxMarginError
 from ..registry import get_structure, structure_names
 from ..structures.base import Structure
 from .arguments import Data
+from .guard import check_inputs, warn
 
 OutputOption = Annotated[Path, typer.Option("--output", "-o", help="The model file to write.")]
 PlotOption = Annotated[
@@ -78,8 +79,6 @@ def _structure(name: str) -> Structure | None:
     try:
         structure = get_structure(name)
     except MaxMarginError as error:
-        from .guard import warn
-
         warn(f"{error}; it is skipped")
         return None
     return structure if structure.trains_from_files else None
@@ -94,6 +93,8 @@ def _callback(structure: Structure) -> Any:
     }
 
     def train(data: str, output: Path, **given: Any) -> None:
+        test = given["test"]
+        check_inputs(data, *([] if test is None else [test]))
         from .commands import train_model
 
         common = {name: given.pop(name) for name in COMMON}

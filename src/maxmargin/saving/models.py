@@ -106,7 +106,7 @@ def summary(path: Any, find: Find) -> dict[str, Any]:
     with _blaming(path):
         structure = _find_structure(meta, find)
         parts = structure.model
-        parameters = _parameters(structure, meta, arrays)
+        parameters = _stored_parameters(structure, meta, arrays)
         weights = parts.weights(meta, arrays).ravel()
         result = decode_result(meta["result"], arrays["history"], weights)
         fitted = decode_fitted(meta["fitted"])
@@ -152,6 +152,21 @@ def _parameters(structure: Any, meta: dict[str, Any], arrays: Any) -> dict[str, 
         if parameter.default is not parameter.empty and name not in OF_THE_RUN
     } | decode_parameters(meta, arrays, parts.parameter_classes)
     parts.check_parameters(parameters)
+    return parameters
+
+
+def _stored_parameters(structure: Any, meta: dict[str, Any], arrays: Any) -> dict[str, Any]:
+    """The checked parameters in a file; defaults are added only to a file that lacks some.
+
+    A file of this version has all of them, so that the estimator, which needs scikit-learn, is
+    not imported.
+    """
+    parts = structure.model
+    parameters = decode_parameters(meta, arrays, parts.parameter_classes)
+    try:
+        parts.check_parameters(parameters)
+    except KeyError:
+        return _parameters(structure, meta, arrays)
     return parameters
 
 

@@ -11,7 +11,6 @@ import numpy as np
 
 from ..data.labels import as_label_array
 from ..errors import DataError, MaxMarginError
-from ..estimators.classifier import read_matrix
 from ..io.svmlight import read_examples
 from ..metrics.classes import Evaluation
 from ..outputs.explain import largest_slacks
@@ -125,6 +124,8 @@ def _encoded(
     estimator: Any, X: Any, y: Any, names: list[Any], codes: np.ndarray
 ) -> tuple[Any, np.ndarray]:
     """Rows and labels of a classifier in the form that its problem packs."""
+    from ..estimators.classifier import read_matrix  # needs scikit-learn, which `info` does not
+
     numbers = {label: k for k, label in enumerate(names)}
     labels = as_label_array(y).tolist()
     strange = next((label for label in labels if label not in numbers), None)

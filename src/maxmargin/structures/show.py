@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from ..errors import MaxMarginError
-from ..estimators.structured import ProblemSVC
 from ..outputs.explain import explain, largest_slacks
 
 #: A row of ``maxmargin info``: a name and a value.
@@ -77,6 +76,8 @@ class Show:
 
     def suspects(self, estimator: Any, X: Any, Y: Any, n: int) -> list[dict[str, Any]] | None:
         """The examples with the largest slack, for the report; None where that is not known."""
+        from ..estimators.structured import ProblemSVC
+
         if not isinstance(estimator, ProblemSVC):
             return None
         problem, pack = estimator._packed(X, Y)
