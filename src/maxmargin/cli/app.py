@@ -5,6 +5,7 @@ Nothing slow is imported here, so that ``maxmargin --help`` answers at once.
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -15,6 +16,7 @@ from ..svm_struct import programs
 from . import train
 from .arguments import Data, Json, Model
 from .guard import GuardedGroup, check_inputs
+from .plain import PlainCommand
 
 app = typer.Typer(
     cls=GuardedGroup,
@@ -24,6 +26,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+command = partial(app.command, cls=PlainCommand)
 
 
 def _print_version(wanted: bool) -> None:
@@ -50,7 +54,7 @@ def options(
     """
 
 
-@app.command()
+@command()
 def demo(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Also write a convergence plot to this file.")
@@ -65,7 +69,7 @@ def demo(
     run(out, report)
 
 
-@app.command("compile")
+@command("compile")
 def compile_ahead(
     structures: Annotated[
         list[str] | None, typer.Argument(help="Names of structures, such as chain; all by default.")
@@ -80,7 +84,7 @@ def compile_ahead(
 app.add_typer(train.make_app(), name="train")
 
 
-@app.command()
+@command()
 def predict(
     model: Model,
     data: Data,
@@ -149,7 +153,7 @@ def predict(
     write_predictions(model, data, out, wish, m_best, diversity)
 
 
-@app.command()
+@command()
 def evaluate(
     model: Model,
     data: Data,
@@ -173,7 +177,7 @@ def evaluate(
     evaluate_model(model, data, as_json, plot)
 
 
-@app.command()
+@command()
 def info(model: Model, as_json: Json = False) -> None:
     """Show the content of a model file, how it was trained, and its certificate."""
     check_inputs(model)
@@ -182,7 +186,7 @@ def info(model: Model, as_json: Json = False) -> None:
     show_model(model, as_json)
 
 
-@app.command()
+@command()
 def explain(
     model: Model,
     n: Annotated[int, typer.Option("-n", min=1, help="Number of weights of each sign.")] = 10,
@@ -198,7 +202,7 @@ def explain(
     explain_model(model, n, as_json)
 
 
-@app.command()
+@command()
 def suspects(
     model: Model,
     data: Annotated[
@@ -218,7 +222,7 @@ def suspects(
     show_suspects(model, data, n, as_json)
 
 
-@app.command()
+@command()
 def bench(
     names: Annotated[
         list[str] | None,

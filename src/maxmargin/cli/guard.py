@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import typer
-from typer.core import TyperGroup
 
 from ..errors import CheckpointError, MaxMarginError
+from .plain import PlainGroup
 
 #: The conventional exit code of a program that was ended by Ctrl-C.
 INTERRUPTED = 130
 
 
-class GuardedGroup(TyperGroup):
+class GuardedGroup(PlainGroup):
     """Commands that print expected errors as one line on stderr, without a traceback."""
 
     def invoke(self, ctx: Any) -> Any:

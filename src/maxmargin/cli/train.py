@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 import typer
-from typer.core import TyperGroup
 from typer.main import get_command_from_info
 from typer.models import CommandInfo
 
@@ -21,6 +20,7 @@ from ..registry import get_structure, structure_names
 from ..structures.base import Structure
 from .arguments import Data
 from .guard import check_inputs, warn
+from .plain import PlainCommand, PlainGroup
 
 OutputOption = Annotated[Path, typer.Option("--output", "-o", help="The model file to write.")]
 PlotOption = Annotated[
@@ -46,7 +46,7 @@ COMMON: dict[str, tuple[Any, Any]] = {
 }
 
 
-class TrainGroup(TyperGroup):
+class TrainGroup(PlainGroup):
     """The structures of the registry as sub-commands, which are made when they are needed."""
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -60,6 +60,7 @@ class TrainGroup(TyperGroup):
             return None
         info = CommandInfo(
             name=structure.name,
+            cls=PlainCommand,
             callback=_callback(structure),
             help=f"Learn to predict {structure.summary}.\n\n{NOTES}",
             short_help=structure.summary,
