@@ -166,6 +166,8 @@ def test_gzip_streams_and_bom(tmp_path):
     [
         (f"{SHE}\n(S (NP (NN dog))\n{SHE}\n", 2, "never closed"),
         (f"{SHE}\n\n(S (NN dog)))\n", 3, "closes nothing"),
+        (f"{SHE}\n(S (NP (DT the", 2, "'(DT the' is never closed; a ')' is missing"),
+        (f"{SHE}\n(S (NP\n(DT the (NN dog))", 3, "'(DT the' is never closed; a ')' is missing"),
         (f"{SHE}\n(S (NP the (NN dog)))", 2, "'the' has no tag"),
         (f"{SHE}\n(S (NP the dog))", 2, "'the' has no tag"),
         (f"{SHE} dog", 1, "'dog' has no tag"),
