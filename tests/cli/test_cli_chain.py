@@ -245,7 +245,8 @@ def test_unusable_training_files(tmp_path, content, options, message):
     ],
 )
 def test_unusable_options_are_refused_before_the_data_are_read(tmp_path, options, message):
-    outcome = run("train", "chain", tmp_path / "nothing", "-o", tmp_path / "m", *options)
+    (tmp_path / "data").write_text("a line\nof\nother columns\n")
+    outcome = run("train", "chain", tmp_path / "data", "-o", tmp_path / "m", *options)
     assert message in error_of(outcome)
 
 

@@ -98,6 +98,19 @@ def predict(
     unlabelled: Annotated[
         bool, typer.Option("--no-labels", help="For chains: DATA has no column of labels.")
     ] = False,
+    raw: Annotated[
+        bool,
+        typer.Option("--raw", help="For chains: DATA contains plain sentences, one per line."),
+    ] = False,
+    tokenizer: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            show_default="spaces",
+            help="With --raw: how lines are split. spaces; words, which also separates "
+            "punctuation; or a function from a line to its words, as module:function.",
+        ),
+    ] = None,
     m_best: Annotated[
         int | None,
         typer.Option(
@@ -147,9 +160,13 @@ def predict(
         )
     check_inputs(model, data)
     from ..structures.files import Wish
+    from .commands import find_tokenizer
     from .commands import predict as write_predictions
 
-    wish = Wish(scores, unlabelled, draw, svg)
+    if tokenizer is not None and not raw:
+        raise typer.BadParameter("needs --raw", param_hint="--tokenizer")
+    split = find_tokenizer(tokenizer or "spaces") if raw else None
+    wish = Wish(scores, unlabelled, draw, svg, split)
     write_predictions(model, data, out, wish, m_best, diversity)
 
 

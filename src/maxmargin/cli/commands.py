@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..engine.several_outputs import check_diversity, check_m
 from ..errors import DataError, MaxMarginError
+from ..io.raw import TOKENIZERS
 from ..registry import load
 from ..report.certificate import bound, optimum, verdict
 from ..report.console import print_json
@@ -20,6 +21,7 @@ from ..report.convergence import check_format, require_matplotlib
 from ..structures.base import Structure
 from ..structures.files import Wish
 from .guard import check_output, warn
+from .named import import_object
 from .reporting import check_report, number_features, report_training
 from .show import print_training
 
@@ -104,6 +106,15 @@ def predict(
             files.predict(estimator, data, out, wish)
         else:
             files.predict_m_best(estimator, data, out, wish, m, diversity)
+
+
+def find_tokenizer(name: str) -> Any:
+    """The function that splits lines into words: a known one, or a user's ``module:function``."""
+    found = TOKENIZERS.get(name) or (import_object(name) if ":" in name else None)
+    if not callable(found):
+        known = ", ".join(TOKENIZERS)
+        raise MaxMarginError(f"tokenizer {name!r} is not one of {known} or a module:function")
+    return found
 
 
 def evaluate_model(model: Path, data: str, as_json: bool, plot: Path | None) -> None:

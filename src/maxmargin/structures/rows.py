@@ -52,7 +52,7 @@ class RowFiles(DataFiles):
     def check_classes(self, path: str, n_classes: int) -> None:
         """Raise an error if the structure cannot have this number of classes."""
 
-    def read_new(self, path: str, estimator: Any, no_labels: bool = False) -> Examples:
+    def read_new(self, path: str, estimator: Any, wish: Wish | None = None) -> Examples:
         """Rows with the features that the estimator was trained on."""
         found = read_examples(path, estimator.n_features_in_, drop_unseen=True)
         return Examples(found.X, found.y, path, f"{found.X.shape[0]:,} examples", found.cost)

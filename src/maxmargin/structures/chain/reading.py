@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -15,6 +16,7 @@ from ...errors import DataError, MaxMarginError
 from ...features import Extractor, Rows
 from ...features.coding import cut
 from ...io import read_conll, read_hmm
+from ...io.raw import Tokenizer, read_raw
 from ...io.sources import display_name, line_blocks, open_source
 from ..files import Examples
 
@@ -111,7 +113,43 @@ def read_new(data: str, estimator: Any, unlabelled: bool = False) -> Tagged:
     if table.n_columns != form["columns"] + 1:
         raise _wrong_columns(table, form, data)
     X, Y = _take_labels(table, form["label"])
+    _warn_of_sentences(Y, estimator, form, data)
     return tagged_of(X, Y, form, table, data)
+
+
+def _warn_of_sentences(Y: Any, estimator: Any, form: dict[str, Any], data: str) -> None:
+    """Warn if no label is known, as where the lines of the file are sentences, not tokens."""
+    known = {str(label) for label in estimator.classes_.tolist()}
+    labels = {label for labels in Y for label in labels}
+    if known.isdisjoint(labels):
+        n = form["columns"] + 1
+        warnings.warn(
+            f"{display_name(data)}: column {form['label'] % n} (counted from 0) contains no label "
+            f"of the model, but for example {min(labels)!r}; each line is read as one token with "
+            f"{n} columns. If its lines are plain sentences, {_way_out(form)}",
+            stacklevel=2,
+        )
+
+
+def _way_out(form: dict[str, Any]) -> str:
+    """How a model of these columns can tag plain sentences."""
+    if form["columns"] == 1:
+        return "use maxmargin predict --raw"
+    return f"write one token per line with its {form['columns']} columns"
+
+
+def read_sentences(data: str, estimator: Any, tokenize: Tokenizer) -> Tagged:
+    """Plain sentences, one per line, for a ``ChainSVC`` that was trained on words alone."""
+    form = estimator._data_format or {"format": "conll", "columns": 1, "label": -1}
+    reader = estimator._reader
+    if not isinstance(reader, Extractor) or form["columns"] != 1:
+        trained = f"{form['columns']} columns" if isinstance(reader, Extractor) else "features"
+        raise MaxMarginError(
+            f"--raw reads words alone, but the model was trained on {trained}: write a file in "
+            "the format of the training data"
+        )
+    table = Rows.of([[(word,) for word in words] for words in read_raw(data, tokenize)])
+    return tagged_of(table, None, form, table, data)
 
 
 def _guess_columns(table: Rows, reader: Extractor) -> dict[str, Any]:
@@ -127,7 +165,7 @@ def _wrong_columns(table: Rows, form: dict[str, Any], data: str) -> DataError:
     return DataError(
         f"number of columns: {table.n_columns}; the model was trained on {n + 1}, the label in "
         f"column {form['label'] % (n + 1)} (counted from 0), or {n} without labels; "
-        "correct the file",
+        f"correct the file; if its lines are plain sentences, {_way_out(form)}",
         display_name(data),
     )
 
