@@ -18,6 +18,7 @@ from typer.models import CommandInfo
 from ..errors import MaxMarginError
 from ..registry import get_structure, structure_names
 from ..structures.base import Structure
+from ..structures.options import SOLVER_OPTIONS
 from .arguments import Data
 from .guard import check_inputs, warn
 from .plain import PlainCommand, PlainGroup
@@ -71,8 +72,14 @@ class TrainGroup(PlainGroup):
         )
 
 
-NOTES = """If a limit or Ctrl-C ends training early, the best model so far is written, a warning
-says how far it can be from the optimum, and the exit code is 0."""
+_LISTED = "\n".join(f"- **{solver}**: {names}" for solver, names in SOLVER_OPTIONS.items())
+
+NOTES = f"""If a limit or Ctrl-C ends training early, the best model so far is written, a warning
+says how far it can be from the optimum, and the exit code is 0.
+
+Solvers and what **--solver-option** can set (paper=yes: the settings of the paper):
+
+{_LISTED}"""
 
 
 def _structure(name: str) -> Structure | None:
