@@ -14,7 +14,7 @@ import typer
 from .. import __version__
 from ..svm_struct import programs
 from . import train
-from .arguments import Data, Json, Model
+from .arguments import Data, Json, Model, ProblemOption
 from .guard import GuardedGroup, check_inputs
 from .plain import PlainCommand
 
@@ -131,6 +131,7 @@ def predict(
     svg: Annotated[
         Path | None, typer.Option("--svg", help="For parsers: draw the trees to this .svg file.")
     ] = None,
+    problem: ProblemOption = None,
 ) -> None:
     """Predict one label per line, in the order of DATA.
 
@@ -167,7 +168,7 @@ def predict(
         raise typer.BadParameter("needs --raw", param_hint="--tokenizer")
     split = find_tokenizer(tokenizer or "spaces") if raw else None
     wish = Wish(scores, unlabelled, draw, svg, split)
-    write_predictions(model, data, out, wish, m_best, diversity)
+    write_predictions(model, data, out, wish, m_best, diversity, problem)
 
 
 @command()
@@ -182,6 +183,7 @@ def evaluate(
             "the trees with most errors to this .svg file."
         ),
     ] = None,
+    problem: ProblemOption = None,
 ) -> None:
     """Compare predictions with the targets in DATA.
 
@@ -191,7 +193,7 @@ def evaluate(
     check_inputs(model, data)
     from .commands import evaluate_model
 
-    evaluate_model(model, data, as_json, plot)
+    evaluate_model(model, data, as_json, plot, problem)
 
 
 @command()
@@ -208,6 +210,7 @@ def explain(
     model: Model,
     n: Annotated[int, typer.Option("-n", min=1, help="Number of weights of each sign.")] = 10,
     as_json: Json = False,
+    problem: ProblemOption = None,
 ) -> None:
     """Show the largest positive and negative weights of each label, with the feature names.
 
@@ -216,7 +219,7 @@ def explain(
     check_inputs(model)
     from .commands import explain_model
 
-    explain_model(model, n, as_json)
+    explain_model(model, n, as_json, problem)
 
 
 @command()

@@ -21,7 +21,7 @@ from ..report.convergence import check_format, require_matplotlib
 from ..structures.base import Structure
 from ..structures.files import Wish
 from .guard import check_output, warn
-from .named import import_object
+from .named import import_object, import_problem
 from .reporting import check_report, number_features, report_training
 from .show import print_training
 
@@ -81,8 +81,19 @@ def train_model(
         print_training(estimator, examples.size, written, seconds)
 
 
+def _load(model: Path, problem: str | None) -> Any:
+    """The estimator in a file; ``problem`` names the user's problem, which a file cannot hold."""
+    return load(model, None if problem is None else import_problem(problem))
+
+
 def predict(
-    model: Path, data: str, out: str, wish: Wish, m: int | None, diversity: float | None
+    model: Path,
+    data: str,
+    out: str,
+    wish: Wish,
+    m: int | None,
+    diversity: float | None,
+    problem: str | None,
 ) -> None:
     """Write predictions, or the ``m`` best outputs of each example with their scores."""
     if m is not None:
@@ -93,7 +104,7 @@ def predict(
         check_output(Path(out), str(model))
     if wish.svg is not None:
         check_output(wish.svg, data)
-    estimator = load(model)
+    estimator = _load(model, problem)
     files = estimator.structure.files
     for option in wish.given():
         if option not in files.offers:
@@ -117,9 +128,11 @@ def find_tokenizer(name: str) -> Any:
     return found
 
 
-def evaluate_model(model: Path, data: str, as_json: bool, plot: Path | None) -> None:
+def evaluate_model(
+    model: Path, data: str, as_json: bool, plot: Path | None, problem: str | None
+) -> None:
     """Print how well predictions agree with the true labels."""
-    estimator = load(model)
+    estimator = _load(model, problem)
     structure = estimator.structure
     if plot is not None:
         structure.show.check_plot(plot)
@@ -135,9 +148,9 @@ def evaluate_model(model: Path, data: str, as_json: bool, plot: Path | None) -> 
         found.plot(plot)
 
 
-def explain_model(model: Path, n: int, as_json: bool) -> None:
+def explain_model(model: Path, n: int, as_json: bool, problem: str | None) -> None:
     """Print the largest weights."""
-    estimator = load(model)
+    estimator = _load(model, problem)
     number_features(estimator)
     try:
         found = estimator.structure.show.explain(estimator, n)

@@ -10,6 +10,20 @@ from typing import Any
 from ..errors import MaxMarginError
 
 
+def import_problem(name: str) -> Any:
+    """The user's problem ``module:Name``: an instance, or a class that needs no arguments."""
+    found = import_object(name)
+    if not isinstance(found, type):
+        return found
+    try:
+        return found()
+    except Exception as error:
+        raise MaxMarginError(
+            f"{name} cannot be made without arguments ({type(error).__name__}: {error}): assign an "
+            "object to a name of the module, and give that name"
+        ) from error
+
+
 def import_object(name: str) -> Any:
     """The object ``name`` of a module, which is in the current folder or installed.
 

@@ -187,7 +187,8 @@ def _check_problem(meta: dict[str, Any], problem: Any) -> dict[str, Any]:
     if problem is None:
         raise ModelFileError(
             f"contains a {meta['estimator']} of a {needed}, whose code is not in the file: "
-            f"use load(path, problem={needed}(...))"
+            f"use load(path, problem={needed}(...)), or --problem module:{needed} on the command "
+            "line"
         )
     if type(problem).__name__ != needed:
         found = f"the class {problem.__name__}" if isinstance(problem, type) else repr(problem)
