@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..engine.several_outputs import check_diversity, check_m
 from ..errors import DataError, MaxMarginError
+from ..io import sources
 from ..io.raw import TOKENIZERS
 from ..registry import load
 from ..report.certificate import bound, optimum, verdict
@@ -22,18 +23,23 @@ from ..structures.base import Structure
 from ..structures.files import Wish
 from .guard import check_output, warn
 from .named import import_object, import_problem
+from .reading import progress_line
 from .reporting import check_report, number_features, report_training
 from .show import print_training
 
 
 @contextmanager
-def _plain_warnings() -> Iterator[None]:
-    """Print each warning as one line on stderr."""
+def _messages(quiet: bool = False) -> Iterator[None]:
+    """Print each warning as one line on stderr; show the progress of reading unless ``quiet``."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)  # train_model prints its own
         warnings.showwarning = lambda message, *_: warn(str(message))
-        yield
+        sources.on_open = None if quiet else progress_line
+        try:
+            yield
+        finally:
+            sources.on_open = None
 
 
 def train_model(
@@ -55,7 +61,7 @@ def train_model(
     if options.checkpoint is not None:
         check_output(options.checkpoint)
     start, files = time.perf_counter(), structure.files
-    with _plain_warnings():
+    with _messages(quiet):
         examples = files.read(data, options)
         estimator = files.estimator(examples, options)
         estimator.set_params(verbose=int(not quiet))
@@ -112,7 +118,7 @@ def predict(
                 f"{model}: contains a {type(estimator).__name__}: {option} is not offered for "
                 f"{estimator.structure.name}"
             )
-    with _plain_warnings():
+    with _messages():
         if m is None:
             files.predict(estimator, data, out, wish)
         else:
@@ -137,7 +143,7 @@ def evaluate_model(
     if plot is not None:
         structure.show.check_plot(plot)
         check_output(plot, data)
-    with _plain_warnings():
+    with _messages():
         examples = structure.files.read_labelled(data, estimator)
         found = structure.show.evaluate(estimator, examples)
     if as_json:
@@ -165,7 +171,7 @@ def explain_model(model: Path, n: int, as_json: bool, problem: str | None) -> No
 def show_suspects(model: Path, data: str, n: int, as_json: bool) -> None:
     """Print the examples that disagree most with the model."""
     estimator = load(model)
-    with _plain_warnings():
+    with _messages():
         estimator.structure.show.print_suspects(estimator, data, n, as_json)
 
 

@@ -7,8 +7,8 @@ import io
 import os
 import sys
 import zlib
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any, BinaryIO
 
 from ..errors import DataError
@@ -30,6 +30,10 @@ _BEGINNINGS = {
 
 #: The beginning of a file in which a zero byte is looked for, in bytes.
 _PEEK_BYTES = 8192
+
+#: Called with the name of a file and the file, which it accompanies while it is read: the command
+#: line shows how far reading has come.
+on_open: Callable[[str, Any], AbstractContextManager[None]] | None = None
 
 
 def display_name(source: Any) -> str:
@@ -79,6 +83,8 @@ def _open_binary(source: Any) -> Iterator[BinaryIO]:
             stream = source
         else:
             stream = stack.enter_context(open(source, "rb"))
+            if on_open is not None:
+                stack.enter_context(on_open(display_name(source), stream))
         if not hasattr(stream, "peek"):
             stream = io.BufferedReader(stream)
             # Otherwise the caller's file would be closed with the buffer.
