@@ -426,7 +426,7 @@ BROKEN = {
     ),
     "NaN features": (
         classes_with(features=nan_features),
-        r"features\(x, y\) of example \d with y = 2 holds NaN",
+        r"features\(x, y\) of example \d with y = 2 contains NaN",
     ),
 }
 

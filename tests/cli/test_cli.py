@@ -250,7 +250,7 @@ def test_a_broken_line_is_named_in_a_real_process(folder, tmp_path):
         ("1 1:1\n1 1:2\n", "all examples have the label 1"),
         ("1 1:1\n2 1:1\n0.5 1:2\n", "line 3: the target 0.5 is not a class"),
         ("1\n2\n", "no line has a feature"),
-        ("", "holds no examples"),
+        ("", "contains no examples"),
         ("1 1:1\n2 1:2\n3 1:3\n", "has 3 classes: use 'maxmargin train multiclass'"),
         ("1 1:1 cost:0\n2 1:2 cost:0\n", "all sample weights are zero"),
     ],

@@ -150,7 +150,7 @@ def test_mistakes_are_named(folder, name, data, message):
     [
         ({"Y": np.arange(3)}, "has no array X"),
         ({"X": np.ones((3, 2)), "Y": np.arange(2)}, "has 3 inputs and 2 outputs"),
-        ({"X": np.ones((0, 2)), "Y": np.arange(0)}, "holds no examples"),
+        ({"X": np.ones((0, 2)), "Y": np.arange(0)}, "contains no examples"),
         ({"X": np.full((3, 2), np.nan), "Y": np.arange(3)}, "array X is a single value, or"),
         ({"X": np.array([{}, {}]), "Y": np.arange(2)}, "is not an npz file of plain arrays"),
     ],

@@ -97,5 +97,5 @@ def test_other_numbers_of_columns_name_the_way_out(folder):
 
 def test_text_without_words(tmp_path):
     (tmp_path / "empty").write_text(" \n\n")
-    with pytest.raises(mm.DataError, match="holds no words"):
+    with pytest.raises(mm.DataError, match="contains no words"):
         mm.io.raw.read_raw(tmp_path / "empty", str.split)

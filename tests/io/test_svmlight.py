@@ -283,7 +283,7 @@ def test_index_above_n_features(write):
 )
 def test_no_examples(write, content):
     path = write(content)
-    with pytest.raises(DataError, match="holds no examples") as caught:
+    with pytest.raises(DataError, match="contains no examples") as caught:
         read_svmlight(path)
     assert caught.value.path == str(path)
 

@@ -63,7 +63,7 @@ def demo(
         "maxmargin-demo.html"
     ),
 ) -> None:
-    """Train on built-in examples, compare with models that ignore structure, and write a page."""
+    """Train on built-in examples, compare with unstructured models, and write an HTML page."""
     from .demo import run
 
     run(out, report)
@@ -75,7 +75,7 @@ def compile_ahead(
         list[str] | None, typer.Argument(help="Names of structures, such as chain; all by default.")
     ] = None,
 ) -> None:
-    """Compile ahead of time what training and prediction call: for container images."""
+    """Compile the code of training and prediction ahead of time, such as for a container image."""
     from .compile import compile_structures
 
     compile_structures(structures or [])
@@ -208,7 +208,9 @@ def info(model: Model, as_json: Json = False) -> None:
 @command()
 def explain(
     model: Model,
-    n: Annotated[int, typer.Option("-n", min=1, help="Number of weights of each sign.")] = 10,
+    n: Annotated[
+        int, typer.Option("-n", min=1, help="Number of positive and of negative weights per label.")
+    ] = 10,
     as_json: Json = False,
     problem: ProblemOption = None,
 ) -> None:

@@ -115,7 +115,7 @@ def predict(
     for option in wish.given():
         if option not in files.offers:
             raise MaxMarginError(
-                f"{model}: contains a {type(estimator).__name__}: {option} is not offered for "
+                f"{model}: contains a {type(estimator).__name__}: {option} is not available for "
                 f"{estimator.structure.name}"
             )
     with _messages():

@@ -48,7 +48,7 @@ def read_trees(
         text = decode_text(stream.read(), name)
     trees = parse_trees(text, name, traces, functions)
     if not trees:
-        raise DataError("holds no trees; write them in brackets: (S (NP (PRP She)) ...)", name)
+        raise DataError("contains no trees; write them in brackets: (S (NP (PRP She)) ...)", name)
     return [tree.leaves() for tree in trees], trees
 
 
@@ -96,7 +96,9 @@ def read_sentences(path: Any, tagged: bool = False) -> list[list[Any]]:
         if words:
             sentences.append(words)
     if not sentences:
-        raise DataError("holds no sentences; write one per line, words separated by spaces", name)
+        raise DataError(
+            "contains no sentences; write one per line, words separated by spaces", name
+        )
     return sentences
 
 

@@ -103,8 +103,8 @@ class _Reader:
         """The columns and offsets of the whole file."""
         if not self.n_tokens:
             raise DataError(
-                "holds no tokens; write one per line with its columns, and a blank line after each "
-                "sequence",
+                "contains no tokens; write one per line with its columns, and a blank line after "
+                "each sequence",
                 path=self.name,
             )
         columns = [

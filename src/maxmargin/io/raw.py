@@ -40,7 +40,7 @@ def read_raw(path: Any, tokenize: Tokenizer) -> list[list[str]]:
     found = [_split(line, tokenize, name, i) for i, line in enumerate(text.split("\n"), 1)]
     sentences = [words for words in found if words]
     if not sentences:
-        raise DataError("holds no words; write one sentence per line", name)
+        raise DataError("contains no words; write one sentence per line", name)
     return sentences
 
 

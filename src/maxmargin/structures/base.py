@@ -151,6 +151,6 @@ class Structure:
         if part not in self._loaded:
             module, _, name = self.targets[part].partition(":")
             if not name:
-                raise MaxMarginError(f"{part} is not offered for {self.name}")
+                raise MaxMarginError(f"{part} is not available for {self.name}")
             self._loaded[part] = getattr(import_module(module, self.package), name)
         return self._loaded[part]

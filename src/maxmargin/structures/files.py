@@ -87,7 +87,7 @@ class DataFiles:
 
     def read(self, path: str, options: Any) -> Examples:
         """Examples to train on; ``options`` are those of ``maxmargin train NAME``."""
-        raise MaxMarginError(f"training from files is not offered for {self.structure.name}")
+        raise MaxMarginError(f"training from files is not available for {self.structure.name}")
 
     def estimator(self, examples: Examples, options: Any) -> Any:
         """An estimator for these examples, with the parameters that the options give."""

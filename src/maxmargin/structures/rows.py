@@ -78,7 +78,8 @@ class RowFiles(DataFiles):
         """Write one line per example: its m best labels, each with its score."""
         if diversity is not None:
             raise MaxMarginError(
-                f"--diversity is not offered for {self.structure.name}: all classes differ equally"
+                f"--diversity is not available for {self.structure.name}: all classes differ "
+                "equally"
             )
         found = estimator.predict_m_best(self.read_new(path, estimator).X, m)
         write_lines_atomic(

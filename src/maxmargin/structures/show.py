@@ -32,7 +32,7 @@ class Score:
 
     def plot(self, path: Path) -> None:
         """Raise an error: there is no picture by default."""
-        raise MaxMarginError("a picture of an evaluation is not offered for this structure")
+        raise MaxMarginError("a picture of an evaluation is not available for this structure")
 
 
 class Show:
@@ -94,7 +94,7 @@ class Show:
 
     def print_suspects(self, estimator: Any, path: str, n: int, as_json: bool) -> None:
         """``maxmargin suspects``: the examples of a file that disagree most with the model."""
-        raise MaxMarginError(f"suspects is not offered for {self.structure.name}")
+        raise MaxMarginError(f"suspects is not available for {self.structure.name}")
 
     def outcome(self, estimator: Any, data: str, X: Any, Y: Any) -> Any:
         """The predictions on some data as a ``report.results.Outcome``, for the report, or None."""

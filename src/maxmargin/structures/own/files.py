@@ -80,7 +80,7 @@ def _read(problem: Any, path: str) -> OwnExamples:
     X, Y = _by_problem(problem, path) if hasattr(problem, "read_examples") else _read_npz(path)
     name = display_name(path)
     if n_examples(X) == 0:
-        raise DataError("holds no examples", name)
+        raise DataError("contains no examples", name)
     if Y is not None and n_examples(Y) != n_examples(X):
         message = f"has {n_examples(X)} inputs and {n_examples(Y)} outputs: each needs the other"
         raise DataError(message, name)
