@@ -82,7 +82,7 @@ def training_page(run: Run) -> Page:
     if run.explanation is not None:
         from .learnt import explanation_html
 
-        page.section("What was learnt", explanation_html(run.explanation))
+        page.section("What was learned", explanation_html(run.explanation))
     if run.suspects is not None:
         from .learnt import suspects_html
 
