@@ -149,7 +149,9 @@ def test_info_and_explain(files):
     assert "NP -> DT NN" in passed("explain", files / "model.mm", "-n", "30").stdout
 
 
-@pytest.mark.parametrize(("loss", "rescaling"), [("zero-one", "slack"), ("f1", "margin"), ("bracket", "slack")])
+@pytest.mark.parametrize(
+    ("loss", "rescaling"), [("zero-one", "slack"), ("f1", "margin"), ("bracket", "slack")]
+)
 def test_training_says_what_it_did(files, tmp_path, loss, rescaling):
     outcome = passed(
         "train", "cfg", files / "train.mrg.gz", "-o", tmp_path / "m.mm", "--loss", loss,

@@ -176,7 +176,7 @@ def test_unknown_structures_are_answered_with_the_known_ones():
     outcome = run("train", "chains", "data", "-o", "m")
     assert outcome.exit_code == 2
     text = " ".join(outcome.stderr.replace("│", " ").split())
-    assert "There is no structure 'chains': use one of binary, cfg, chain," in text
+    assert "there is no structure 'chains': use one of binary, cfg, chain," in text
     assert "module:Class" in text
 
 

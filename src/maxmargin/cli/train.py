@@ -62,10 +62,8 @@ class TrainGroup(PlainGroup):
         """The command of one structure, or of a user's problem."""
         structure = _find(cmd_name)
         if structure is None:
-            ctx.fail(
-                f"There is no structure {cmd_name!r}: use one of "
-                f"{', '.join(self.list_commands(ctx))}"
-            )
+            known = ", ".join(self.list_commands(ctx))
+            raise typer.BadParameter(f"there is no structure {cmd_name!r}: use one of {known}", ctx)
         more = OWN_NOTES if structure.takes_problem else ""
         info = CommandInfo(
             name=cmd_name,

@@ -129,7 +129,9 @@ def _loose(text: str, number: int, word: str, opened: int | None, name: str | No
     """The error for a word without brackets; ``opened`` is the innermost open bracket."""
     tokens = _TOKEN.finditer(text)
     unclosed = text.count("(") > text.count(")")
-    if unclosed and opened == number - 1:  # the word follows a label, as in (DT the
+    if (
+        unclosed and opened is not None and opened == number - 1
+    ):  # the word follows a label, as in (DT the
         bracket, token, after = next(islice(tokens, opened, None)), next(tokens), next(tokens, None)
         if after is None or after[0].startswith("("):
             shown = f"{bracket[0]} {token[0]}"

@@ -50,7 +50,7 @@ def make_solver(name: str, settings: Sequence[str]) -> Solver:
     types = option_types(cls)
     given = dict(_parse(name, setting, types) for setting in settings)
     paper: Any = getattr(cls, "from_paper", None)
-    solver = paper() if given.pop(PAPER, False) else cls(**variant)
+    solver: Any = paper() if given.pop(PAPER, False) else cls(**variant)
     return replace(solver, **given)
 
 
