@@ -88,6 +88,16 @@ def test_a_sentence_that_looks_like_a_token_is_warned_of(folder):
     assert "write one token per line with its 2 columns" in warning
 
 
+def test_a_short_sentence_that_looks_like_a_token_without_label(folder, tmp_path):
+    (tmp_path / "two").write_text("dogs bark\n")
+    outcome = passed("predict", folder / "tagged.mm", tmp_path / "two")
+    warning = " ".join(outcome.stderr.split())
+    assert "no value of column 1 (counted from 0) occurs in the training data" in warning
+    assert "for example 'bark'" in warning
+    (tmp_path / "two").write_text("dogs NN\nbark VB\n")  # one known value is enough
+    assert passed("predict", folder / "tagged.mm", tmp_path / "two").stderr == ""
+
+
 def test_other_numbers_of_columns_name_the_way_out(folder):
     message = error_of(run("predict", folder / "words.mm", folder / "one"))
     assert "number of columns: 3" in message and "use maxmargin predict --raw" in message

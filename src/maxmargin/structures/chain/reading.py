@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -19,6 +18,7 @@ from ...io import read_conll, read_hmm
 from ...io.raw import Tokenizer, read_raw
 from ...io.sources import display_name, line_blocks, open_source
 from ..files import Examples
+from .sentences import warn_of_columns, warn_of_labels, way_out
 
 #: Patterns of first lines, to recognise the format of a file.
 _HMM_LINE = re.compile(rb"\S+\s+qid:\d+(\s|$)")
@@ -109,33 +109,13 @@ def read_new(data: str, estimator: Any, unlabelled: bool = False) -> Tagged:
     assert reader is not None
     form = estimator._data_format or _guess_columns(table, reader)
     if unlabelled or table.n_columns == form["columns"]:
+        warn_of_columns(table, reader, form, data)
         return tagged_of(table, None, form, table, data)
     if table.n_columns != form["columns"] + 1:
         raise _wrong_columns(table, form, data)
     X, Y = _take_labels(table, form["label"])
-    _warn_of_sentences(Y, estimator, form, data)
+    warn_of_labels(Y, estimator.classes_, form, data)
     return tagged_of(X, Y, form, table, data)
-
-
-def _warn_of_sentences(Y: Any, estimator: Any, form: dict[str, Any], data: str) -> None:
-    """Warn if no label is known, as where the lines of the file are sentences, not tokens."""
-    known = {str(label) for label in estimator.classes_.tolist()}
-    labels = {label for labels in Y for label in labels}
-    if known.isdisjoint(labels):
-        n = form["columns"] + 1
-        warnings.warn(
-            f"{display_name(data)}: column {form['label'] % n} (counted from 0) contains no label "
-            f"of the model, but for example {min(labels)!r}; each line is read as one token with "
-            f"{n} columns. If its lines are plain sentences, {_way_out(form)}",
-            stacklevel=2,
-        )
-
-
-def _way_out(form: dict[str, Any]) -> str:
-    """How a model of these columns can tag plain sentences."""
-    if form["columns"] == 1:
-        return "use maxmargin predict --raw"
-    return f"write one token per line with its {form['columns']} columns"
 
 
 def read_sentences(data: str, estimator: Any, tokenize: Tokenizer) -> Tagged:
@@ -165,7 +145,7 @@ def _wrong_columns(table: Rows, form: dict[str, Any], data: str) -> DataError:
     return DataError(
         f"number of columns: {table.n_columns}; the model was trained on {n + 1}, the label in "
         f"column {form['label'] % (n + 1)} (counted from 0), or {n} without labels; "
-        f"correct the file; if its lines are plain sentences, {_way_out(form)}",
+        f"correct the file; if its lines are plain sentences, {way_out(form)}",
         display_name(data),
     )
 
