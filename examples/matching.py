@@ -77,7 +77,7 @@ def main():
     distance = np.array([-1.0, 0.0, 0.0, 0.0, 0.0])
     naive = [Matching().decode(x, distance) for x in X[test]]
     print(f"pairs right, nearest places: {100 * accuracy(Y[test], naive):.1f} %")
-    print(f"pairs right, learnt weights: {100 * accuracy(Y[test], found):.1f} %")
+    print(f"pairs right, learned weights: {100 * accuracy(Y[test], found):.1f} %")
     print("weights:", ", ".join(f"{value:+.2f}" for value in clf.coef_))
     draw(points[80], copies[80], Y[80], naive[0], found[0])
 
@@ -88,7 +88,7 @@ def draw(a, b, truth, naive, found):
 
     figure = Figure(figsize=(9, 4), layout="constrained")
     for axes, y, title in zip(
-        figure.subplots(1, 2), (naive, found), ("nearest places", "learnt weights"), strict=True
+        figure.subplots(1, 2), (naive, found), ("nearest places", "learned weights"), strict=True
     ):
         for i, j in enumerate(y):
             color = "#0072B2" if truth[i] == j else "#D55E00"

@@ -15,7 +15,7 @@ from matching import accuracy, make_pairs
 from numba import njit
 
 import maxmargin as mm
-from maxmargin.problem import PREDICT, Functions, Pack
+from maxmargin.problem import PREDICT, Functions, Pack, frozen
 
 
 class Data(NamedTuple):
@@ -155,13 +155,6 @@ class FastMatching(mm.CompiledProblem):
         """The matchings, as tuples."""
         ends = pack.offsets.tolist()
         return [tuple(labels[a:b].tolist()) for a, b in pairwise(ends)]
-
-
-def frozen(values, dtype):
-    """A read-only array, so that numba sees the same type for all of them."""
-    array = np.ascontiguousarray(values, dtype)
-    array.flags.writeable = False
-    return array
 
 
 def main():

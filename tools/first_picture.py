@@ -50,7 +50,7 @@ def draw(codes: Codes) -> str:
     parts = [_code(codes, i, 360 * (n % 2), 8 + 112 * (n // 2)) for n, i in enumerate(wrong)]
     keypad = keypad_svg(codes.model.transition_)
     parts.append(keypad.replace("<svg ", '<svg x="716" y="0" ', 1))
-    parts.append('<text class="name" x="799" y="240" text-anchor="middle">learnt pairs</text>')
+    parts.append('<text class="name" x="799" y="240" text-anchor="middle">learned pairs</text>')
     parts.append(_bar("each digit alone", "alone", whole_right(codes.truth, codes.alone), 262))
     parts.append(_bar("as a chain", "chain", whole_right(codes.truth, codes.chain), 292))
     return (

@@ -21,7 +21,7 @@ NAMES = {
     ".estimators.path": ("RegularizationPath", "regularization_path"),
     ".kernels": ("Basis",),
     ".outputs.calibration": ("Calibrated", "calibrate"),
-    ".problem": ("Bounded", "CompiledProblem", "Functions", "Pack", "Problem"),
+    ".problem": ("Bounded", "CompiledProblem", "Functions", "Pack", "Problem", "frozen"),
     ".registry": ("load",),
     ".result": ("Result", "Status"),
     ".saving.checkpoint": ("Checkpoint",),

@@ -26,6 +26,7 @@ from .problem import CompiledProblem as CompiledProblem
 from .problem import Functions as Functions
 from .problem import Pack as Pack
 from .problem import Problem as Problem
+from .problem import frozen as frozen
 from .registry import load as load
 from .result import Result as Result
 from .result import Status as Status

@@ -86,6 +86,33 @@ class Bounded(NamedTuple):
     bound: float
 
 
+def frozen(values: Any, dtype: Any) -> np.ndarray:
+    """A read-only, contiguous copy of an array, for the fields of a ``Pack`` and its ``data``.
+
+    numba compiles a function again for each type of its arguments, and a read-only array has
+    another type than a writeable one. If all arrays of a ``Pack`` are made by this function, code
+    is compiled once, and no function can change the examples by mistake.
+
+    Parameters
+    ----------
+    values : array_like
+    dtype : numpy type
+        Such as ``np.float64``; the same for every call of ``pack``.
+
+    Returns
+    -------
+    array of this type
+
+    Examples
+    --------
+    >>> frozen([1, 2, 3], np.float64).flags.writeable
+    False
+    """
+    array = np.array(values, dtype, order="C")
+    array.flags.writeable = False
+    return array
+
+
 class Pack(NamedTuple):
     """Examples as arrays, in the form that compiled passes read.
 

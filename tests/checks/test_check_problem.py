@@ -14,7 +14,7 @@ from scipy.optimize import linear_sum_assignment
 from enumerated import Enumerated, Sign
 from maxmargin.checks.check import check_problem
 from maxmargin.errors import DataError, ProblemError
-from maxmargin.problem import MARGIN, PREDICT, CompiledProblem, Functions, Pack, Problem
+from maxmargin.problem import MARGIN, PREDICT, SLACK, CompiledProblem, Functions, Pack, Problem
 from maxmargin.structures.binary.problem import Binary
 from maxmargin.structures.multiclass.problem import Multiclass
 
@@ -370,7 +370,8 @@ BROKEN = {
     ),
     "margin for slack": (
         classes_with(decode=margin_for_slack),
-        r"'slack'\) ignores the rescaling: it always returns what 'margin' does: for example 0 ",
+        r"'slack'\) ignores the rescaling: it always returns what 'margin' does: for example 0 "
+        r".*; raise NotImplementedError in decode if there is no oracle for slack rescaling$",
     ),
     "wrong slack": (
         classes_with(decode=slack_minimised),
@@ -425,7 +426,7 @@ BROKEN = {
     ),
     "NaN features": (
         classes_with(features=nan_features),
-        r"features\(x, y\) of example \d with y = 2 holds NaN",
+        r"features\(x, y\) of example \d with y = 2 contains NaN",
     ),
 }
 
@@ -499,6 +500,10 @@ def decode_needs_clean_memory(data, w, i, mode, y, work):
     y[0] = np.argmax(work)
 
 
+def decode_margin_for_slack(data, w, i, mode, y, work):
+    plain(kernel_decode)(data, w, i, MARGIN if mode == SLACK else mode, y, work)
+
+
 def decode_changes_w(data, w, i, mode, y, work):
     plain(kernel_decode)(data, w, i, mode, y, work)
     w *= 2
@@ -523,7 +528,19 @@ KERNEL_MISTAKES = {
     "index": ({"delta": delta_out_of_range}, r"delta of example 0 .* index 12, outside 0\.\.11"),
     "NaN": ({"delta": delta_nan}, r"delta of example 0 with y = \d, z = \d has NaN"),
     "loss": ({"loss": lambda data, i, y: np.nan}, r"the loss of example 0 is nan with y = \d"),
-    "memory": ({"decode": decode_needs_clean_memory}, r"decode\(x, w\) .* for example 0 "),
+    "loss at the truth": (
+        {"loss": lambda data, i, y: 1.0},
+        r"the loss of example 0 is 1 at its true output \d: loss\(data, i, y\) must be 0 if y",
+    ),
+    "memory": (
+        {"decode": decode_needs_clean_memory},
+        r"decode\(data, w, i, PREDICT, y, work\) .* for example 0 ",
+    ),
+    "margin for slack": (
+        {"decode": decode_margin_for_slack},
+        r"decode\(data, w, i, SLACK, y, work\) ignores the rescaling: .* for example 0 .*; raise "
+        r"NotImplementedError in work\(self, pack, mode\) if there is no oracle for slack",
+    ),
     "w": ({"decode": decode_changes_w}, r"of example 0 changes w: work on a copy"),
     "data": ({"decode": decode_changes_data}, r"of example 0 changes its input .* packed data"),
     "truth": (
@@ -551,7 +568,7 @@ def compiled_without_loss(data, w, i, mode, y, work):
 
 
 def test_a_mistake_in_compiled_kernels_is_named():
-    with pytest.raises(ProblemError, match=r"'margin'\) ignores the loss.* for example 0 "):
+    with pytest.raises(ProblemError, match=r"MARGIN, y, work\) ignores the loss.* example 0 "):
         check_problem(Kernel(decode=compiled_without_loss), VECTORS, LABELS)
 
 

@@ -250,7 +250,7 @@ def test_a_broken_line_is_named_in_a_real_process(folder, tmp_path):
         ("1 1:1\n1 1:2\n", "all examples have the label 1"),
         ("1 1:1\n2 1:1\n0.5 1:2\n", "line 3: the target 0.5 is not a class"),
         ("1\n2\n", "no line has a feature"),
-        ("", "holds no examples"),
+        ("", "contains no examples"),
         ("1 1:1\n2 1:2\n3 1:3\n", "has 3 classes: use 'maxmargin train multiclass'"),
         ("1 1:1 cost:0\n2 1:2 cost:0\n", "all sample weights are zero"),
     ],
@@ -275,7 +275,8 @@ def test_unusable_data(tmp_path, content, message):
     ],
 )
 def test_unusable_options_are_refused_before_the_data_are_read(tmp_path, options, message):
-    outcome = run("train", "binary", tmp_path / "nothing", "-o", tmp_path / "m", *options)
+    (tmp_path / "data").write_text("this is not an example file")
+    outcome = run("train", "binary", tmp_path / "data", "-o", tmp_path / "m", *options)
     assert message in error_of(outcome)
 
 
@@ -290,11 +291,11 @@ def test_unusable_options_are_refused_before_the_data_are_read(tmp_path, options
 )
 def test_unusable_targets_are_refused_before_training(tmp_path, monkeypatch, target, message):
     monkeypatch.chdir(tmp_path)
-    Path("data").write_text("this is not an example file")  # and nobody notices
+    Path("data").write_text("this is not an example file")  # which is not noticed
     assert message in error_of(run("train", "binary", "data", "-o", target))
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
     if target != "-":
-        assert message in error_of(run("predict", "no-model", "data", "-o", target))
+        assert message in error_of(run("predict", "data", "data", "-o", target))
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")

@@ -149,7 +149,9 @@ def test_info_and_explain(files):
     assert "NP -> DT NN" in passed("explain", files / "model.mm", "-n", "30").stdout
 
 
-@pytest.mark.parametrize(("loss", "rescaling"), [("zero-one", "slack"), ("f1", "margin")])
+@pytest.mark.parametrize(
+    ("loss", "rescaling"), [("zero-one", "slack"), ("f1", "margin"), ("bracket", "slack")]
+)
 def test_training_says_what_it_did(files, tmp_path, loss, rescaling):
     outcome = passed(
         "train", "cfg", files / "train.mrg.gz", "-o", tmp_path / "m.mm", "--loss", loss,
@@ -196,16 +198,16 @@ def test_mistakes_end_in_one_line(files, tmp_path):
     assert not out.exists()
     assert "contains no trees" in error_of(run("evaluate", model, plain))
     assert "--scores" in error_of(run("predict", model, plain, "--scores"))
-    assert "--no-labels is not offered" in error_of(run("predict", model, plain, "--no-labels"))
+    assert "--no-labels is not available" in error_of(run("predict", model, plain, "--no-labels"))
     assert "ends in .svg" in error_of(run("predict", model, plain, "--svg", tmp_path / "a.png"))
-    assert "holds no sentences" in error_of(run("predict", model, "-", input="\n"))
-    assert "suspects is not offered for cfg" in error_of(run("suspects", model, plain))
+    assert "contains no sentences" in error_of(run("predict", model, "-", input="\n"))
+    assert "suspects is not available for cfg" in error_of(run("suspects", model, plain))
 
 
 def test_drawings_are_for_parsers(tmp_path):
     data = tmp_path / "data.svm"
     data.write_text("1 1:1\n-1 2:1\n")
     passed("train", "binary", data, "-o", tmp_path / "m.mm", "-q")
-    assert "--draw is not offered for binary" in error_of(
+    assert "--draw is not available for binary" in error_of(
         run("predict", tmp_path / "m.mm", data, "--draw")
     )

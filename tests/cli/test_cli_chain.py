@@ -208,7 +208,7 @@ def test_models_made_in_python(folder, tmp_path):
     [
         ("a B\nb\n", [], "line 2: 1 columns, where the first token (line 1) has 2"),
         ("a\nb\n", [], "has only one column: training needs a label"),
-        ("", [], "holds no tokens"),
+        ("", [], "contains no tokens"),
         ("a O\nb O\n", [], "all tokens have the label 'O' in column -1: two are needed"),
         ("a O\nb B-X\n", ["--label", 2], "no column 2 for the labels: lines have 2 columns"),
         ("a O\n\n-DOCSTART- O\n\nb I-X\n", ["--transitions", "bio"], "line 5: the true labels of "
@@ -245,7 +245,8 @@ def test_unusable_training_files(tmp_path, content, options, message):
     ],
 )
 def test_unusable_options_are_refused_before_the_data_are_read(tmp_path, options, message):
-    outcome = run("train", "chain", tmp_path / "nothing", "-o", tmp_path / "m", *options)
+    (tmp_path / "data").write_text("a line\nof\nother columns\n")
+    outcome = run("train", "chain", tmp_path / "data", "-o", tmp_path / "m", *options)
     assert message in error_of(outcome)
 
 
@@ -270,16 +271,18 @@ def test_other_mistakes(folder, tmp_path):
         assert "number of columns: 5; the model was trained on 3" in message
         assert "No such file" in error_of(run(command, model, tmp_path / "missing"))
         assert "not a maxmargin model" in error_of(run(command, data, data))
-    assert "--scores is not offered for chain" in error_of(run("predict", model, data, "--scores"))
+    assert "--scores is not available for chain" in error_of(
+        run("predict", model, data, "--scores")
+    )
     assert "cannot write to" in error_of(run("predict", model, data, "-o", tmp_path / "no/out"))
     assert "is also the input file" in error_of(run("predict", model, data, "-o", model))
     assert "one of .png" in error_of(run("evaluate", model, data, "--plot", tmp_path / "c.gif"))
     (tmp_path / "s").write_text("1 1:1\n2 2:1\n")
     passed("train", "multiclass", tmp_path / "s", "-qo", tmp_path / "multi")
     message = error_of(run("suspects", tmp_path / "multi", tmp_path / "s"))
-    assert "suspects is not offered for multiclass" in message
+    assert "suspects is not available for multiclass" in message
     message = error_of(run("predict", tmp_path / "multi", tmp_path / "s", "--no-labels"))
-    assert "--no-labels is not offered for multiclass" in message
+    assert "--no-labels is not available for multiclass" in message
     assert "feature 2" in passed("explain", tmp_path / "multi").stdout
     passed("evaluate", tmp_path / "multi", tmp_path / "s", "--plot", tmp_path / "c.svg")
 

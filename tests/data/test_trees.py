@@ -166,6 +166,8 @@ def test_gzip_streams_and_bom(tmp_path):
     [
         (f"{SHE}\n(S (NP (NN dog))\n{SHE}\n", 2, "never closed"),
         (f"{SHE}\n\n(S (NN dog)))\n", 3, "closes nothing"),
+        (f"{SHE}\n(S (NP (DT the", 2, "'(DT the' is never closed; a ')' is missing"),
+        (f"{SHE}\n(S (NP\n(DT the (NN dog))", 3, "'(DT the' is never closed; a ')' is missing"),
         (f"{SHE}\n(S (NP the (NN dog)))", 2, "'the' has no tag"),
         (f"{SHE}\n(S (NP the dog))", 2, "'the' has no tag"),
         (f"{SHE} dog", 1, "'dog' has no tag"),
@@ -173,8 +175,8 @@ def test_gzip_streams_and_bom(tmp_path):
         (f"{SHE}\n(S ((NN dog)))", 2, "no label"),
         (f"{SHE}\n(S (NP))", 2, "(NP) is empty"),
         (f"{SHE}\n(())", 2, "is empty"),
-        ("\n", None, "holds no trees"),
-        ("(S (-NONE- *))", None, "holds no trees"),
+        ("\n", None, "contains no trees"),
+        ("(S (-NONE- *))", None, "contains no trees"),
     ],
 )
 def test_errors_name_file_line_and_remedy(tmp_path, text, line, words):
@@ -202,7 +204,7 @@ def test_sentences(tmp_path):
         ["She", "eats", "-LRB-raw\u00a0-RRB-", "fish", "."], ["One", "more"],
     ]  # fmt: skip
     path.write_text(" \n")
-    with pytest.raises(mm.DataError, match="holds no sentences"):
+    with pytest.raises(mm.DataError, match="contains no sentences"):
         mm.io.read_sentences(path)
 
 

@@ -99,8 +99,8 @@ def test_reads_what_it_writes(sequences, separator):
     [
         ("\n\na b\n\nc d e\n", {}, "line 5: 3 columns, where the first token (line 3) has 2"),
         ("a b\nc\n", {}, "line 2: 1 columns"),
-        ("", {}, "holds no tokens"),
-        ("\n \n-DOCSTART- O\n\n", {}, "holds no tokens"),
+        ("", {}, "contains no tokens"),
+        ("\n \n-DOCSTART- O\n\n", {}, "contains no tokens"),
         (b"a b\nc d\n\xe9t\xe9 b\n", {}, "line 3: column 0, '\\xe9t\\xe9', is not UTF-8"),
         ("a\nb\n", {}, "only one column"),
         ("a b\n", {"label": 2}, "there is no column 2"),

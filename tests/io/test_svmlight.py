@@ -250,10 +250,17 @@ def test_errors_name_file_line_and_token(write, line, said):
 
 
 @pytest.mark.parametrize(
-    "content", [b"1 1:1\n\xff\xfe 1:1\n", b"1 1:1\n1\x00 1:1\n", b"1 1:1\ncaf\xe9 1:1\n"]
+    ("content", "said"),
+    [
+        (b"1 1:1\n\xff\xfe 1:1\n", "is not UTF-8 text"),
+        (b"1 1:1\n1\x00 1:1\n", "contains a zero byte, so it is a binary file"),
+        (b"1 1:1\n" + b"1 1:1 # no feature" * 1000 + b"\n1\x00 1:1\n", "is not UTF-8 text"),
+        (b"1 1:1\ncaf\xe9 1:1\n", "is not UTF-8 text"),
+    ],
+    ids=["other", "binary", "late zero byte", "latin1"],
 )
-def test_other_encodings_are_refused(write, content):
-    with pytest.raises(DataError, match="line 2: is not UTF-8 text"):
+def test_other_encodings_are_refused(write, content, said):
+    with pytest.raises(DataError, match=f"line [23]: {said}"):
         read_svmlight(write(content))
 
 
@@ -276,7 +283,7 @@ def test_index_above_n_features(write):
 )
 def test_no_examples(write, content):
     path = write(content)
-    with pytest.raises(DataError, match="holds no examples") as caught:
+    with pytest.raises(DataError, match="contains no examples") as caught:
         read_svmlight(path)
     assert caught.value.path == str(path)
 

@@ -265,7 +265,7 @@ def test_classes_are_written_as_pairs(folder):
         (["--m-best", 2, "--scores"], 2, "writes scores"),
         (["--diversity", 1], 2, "needs --m-best"),
         (["--m-best", 2, "--diversity", -1], 1, "diversity must be"),
-        (["--m-best", 2, "--diversity", 1], 1, "is not offered for multiclass"),
+        (["--m-best", 2, "--diversity", 1], 1, "is not available for multiclass"),
     ],
 )
 def test_wrong_options(folder, options, code, message):

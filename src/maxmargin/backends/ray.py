@@ -209,9 +209,7 @@ def import_ray() -> Any:
     try:
         import ray
     except ImportError as error:
-        raise MaxMarginError(
-            "backend=mm.Ray() needs the package ray: pip install 'maxmargin[ray]'"
-        ) from error
+        raise MaxMarginError("backend=mm.Ray() needs the package ray: pip install ray") from error
     return ray
 
 

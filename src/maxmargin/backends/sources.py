@@ -67,9 +67,7 @@ def _filesystem(path: str) -> tuple[Any, str]:
     try:
         import fsspec
     except ImportError as error:
-        raise DataError(
-            "a path with '://' needs fsspec: pip install 'maxmargin[ray]'", path=path
-        ) from error
+        raise DataError("a path with '://' needs fsspec: pip install fsspec", path=path) from error
     try:
         return fsspec.core.url_to_fs(path)
     except (ImportError, ValueError) as error:

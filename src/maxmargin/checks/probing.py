@@ -22,11 +22,29 @@ MAX_OUTPUTS = 1000
 #: highest score, by more or by less than the losses; the newest known output has it.
 KINDS = ((0, 0), (0.1, 0), (1, 0), (10, 0), (0.01, 2), (1e-4, 0.02), (0.01, -2))
 
-CALLS = {
+#: The calls of a plain Python problem, by mode, and those of a compiled problem.
+PYTHON_CALLS = {
     PREDICT: "decode(x, w)",
     MARGIN: "decode(x, w, y_true, 'margin')",
     SLACK: "decode(x, w, y_true, 'slack')",
 }
+COMPILED_CALLS = {
+    PREDICT: "decode(data, w, i, PREDICT, y, work)",
+    MARGIN: "decode(data, w, i, MARGIN, y, work)",
+    SLACK: "decode(data, w, i, SLACK, y, work)",
+}
+
+
+def calls(pack: Pack) -> dict[int, str]:
+    """The calls of ``decode`` by mode, as the user has written the function."""
+    return PYTHON_CALLS if isinstance(pack.data, PythonData) else COMPILED_CALLS
+
+
+def zero_loss(pack: Pack) -> str:
+    """What is required of the loss of true outputs, in the terms of the user's function."""
+    if isinstance(pack.data, PythonData):
+        return "loss(y_true, y_true) must be 0"
+    return "loss(data, i, y) must be 0 if y is the true output of example i"
 
 
 #: Indices and values of a sparse vector; an index may occur more than once.
@@ -72,6 +90,7 @@ class Example:
 
     def __init__(self, problem: CompiledProblem, pack: Pack, i: int):
         self.problem, self.functions, self.pack, self.i = problem, problem.functions, pack, i
+        self.calls = calls(pack)
         self.place = slice(pack.offsets[i], pack.offsets[i + 1])
         self.known: dict[Any, Known] = {}
         self.bound = -np.inf  # that of the last decode, relative to the truth's score
@@ -79,7 +98,7 @@ class Example:
         if self.truth.loss != 0:
             raise ProblemError(
                 f"the loss of example {i} is {self.truth.loss:g} at its true output {self.truth}: "
-                "loss(y_true, y_true) must be 0"
+                f"{zero_loss(pack)}"
             )
         if isinstance(pack.data, PythonData):
             pack.data.memory.limit = 0  # call features each time instead of using cached values
@@ -92,14 +111,14 @@ class Example:
         work = np.full(self.problem.work(self.pack, mode), np.nan)
         watched = watch(data, self.i)
         before = fingerprint(watched)
-        with naming(f"{CALLS[mode]} of example {self.i}"):
+        with naming(f"{self.calls[mode]} of example {self.i}"):
             found = self.functions.decode(data, shown, self.i, mode, y, work)
         if not np.array_equal(w, shown):
-            raise ProblemError(f"{CALLS[mode]} of example {self.i} changes w: work on a copy")
+            raise ProblemError(f"{self.calls[mode]} of example {self.i} changes w: work on a copy")
         if fingerprint(watched) != before:
             raise ProblemError(
-                f"{CALLS[mode]} of example {self.i} changes its input (x, y_true or the packed "
-                "data): work on a copy"
+                f"{self.calls[mode]} of example {self.i} changes its input (x, y_true or the "
+                "packed data): work on a copy"
             )
         self.bound = self._relative(found, w, mode)
         return self.learn(y, "returned by decode at other weights or in another mode")

@@ -5,6 +5,7 @@ Nothing slow is imported here, so that ``maxmargin --help`` answers at once.
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -13,8 +14,9 @@ import typer
 from .. import __version__
 from ..svm_struct import programs
 from . import train
-from .arguments import Data, Json, Model
-from .guard import GuardedGroup
+from .arguments import Data, Json, Model, ProblemOption
+from .guard import GuardedGroup, check_inputs
+from .plain import PlainCommand
 
 app = typer.Typer(
     cls=GuardedGroup,
@@ -24,6 +26,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+command = partial(app.command, cls=PlainCommand)
 
 
 def _print_version(wanted: bool) -> None:
@@ -50,7 +54,7 @@ def options(
     """
 
 
-@app.command()
+@command()
 def demo(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Also write a convergence plot to this file.")
@@ -59,19 +63,19 @@ def demo(
         "maxmargin-demo.html"
     ),
 ) -> None:
-    """Train on built-in examples, compare with models that ignore structure, and write a page."""
+    """Train on built-in examples, compare with unstructured models, and write an HTML page."""
     from .demo import run
 
     run(out, report)
 
 
-@app.command("compile")
+@command("compile")
 def compile_ahead(
     structures: Annotated[
         list[str] | None, typer.Argument(help="Names of structures, such as chain; all by default.")
     ] = None,
 ) -> None:
-    """Compile ahead of time what training and prediction call: for container images."""
+    """Compile the code of training and prediction ahead of time, such as for a container image."""
     from .compile import compile_structures
 
     compile_structures(structures or [])
@@ -80,7 +84,7 @@ def compile_ahead(
 app.add_typer(train.make_app(), name="train")
 
 
-@app.command()
+@command()
 def predict(
     model: Model,
     data: Data,
@@ -94,6 +98,19 @@ def predict(
     unlabelled: Annotated[
         bool, typer.Option("--no-labels", help="For chains: DATA has no column of labels.")
     ] = False,
+    raw: Annotated[
+        bool,
+        typer.Option("--raw", help="For chains: DATA contains plain sentences, one per line."),
+    ] = False,
+    tokenizer: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            show_default="spaces",
+            help="With --raw: how lines are split. spaces; words, which also separates "
+            "punctuation; or a function from a line to its words, as module:function.",
+        ),
+    ] = None,
     m_best: Annotated[
         int | None,
         typer.Option(
@@ -114,6 +131,7 @@ def predict(
     svg: Annotated[
         Path | None, typer.Option("--svg", help="For parsers: draw the trees to this .svg file.")
     ] = None,
+    problem: ProblemOption = None,
 ) -> None:
     """Predict one label per line, in the order of DATA.
 
@@ -133,9 +151,6 @@ def predict(
     0), the tokens with the labels of this rank, and a blank line. For a parser a line has a score
     and a tree, and a blank line ends each sentence.
     """
-    from ..structures.files import Wish
-    from .commands import predict as write_predictions
-
     if m_best is None and diversity is not None:
         raise typer.BadParameter("needs --m-best", param_hint="--diversity")
     if m_best is not None and scores:
@@ -144,11 +159,19 @@ def predict(
         raise typer.BadParameter(
             "draws the best tree only: leave out --m-best", param_hint="--draw/--svg"
         )
-    wish = Wish(scores, unlabelled, draw, svg)
-    write_predictions(model, data, out, wish, m_best, diversity)
+    check_inputs(model, data)
+    from ..structures.files import Wish
+    from .commands import find_tokenizer
+    from .commands import predict as write_predictions
+
+    if tokenizer is not None and not raw:
+        raise typer.BadParameter("needs --raw", param_hint="--tokenizer")
+    split = find_tokenizer(tokenizer or "spaces") if raw else None
+    wish = Wish(scores, unlabelled, draw, svg, split)
+    write_predictions(model, data, out, wish, m_best, diversity, problem)
 
 
-@app.command()
+@command()
 def evaluate(
     model: Model,
     data: Data,
@@ -160,41 +183,48 @@ def evaluate(
             "the trees with most errors to this .svg file."
         ),
     ] = None,
+    problem: ProblemOption = None,
 ) -> None:
     """Compare predictions with the targets in DATA.
 
     Labels that are not in the training data count as errors. For tags such as B-NP, entities are
     counted as by conlleval; constituents of trees are counted as by evalb.
     """
+    check_inputs(model, data)
     from .commands import evaluate_model
 
-    evaluate_model(model, data, as_json, plot)
+    evaluate_model(model, data, as_json, plot, problem)
 
 
-@app.command()
+@command()
 def info(model: Model, as_json: Json = False) -> None:
     """Show the content of a model file, how it was trained, and its certificate."""
-    from .commands import show_model
+    check_inputs(model)
+    from .show import show_model
 
     show_model(model, as_json)
 
 
-@app.command()
+@command()
 def explain(
     model: Model,
-    n: Annotated[int, typer.Option("-n", min=1, help="Number of weights of each sign.")] = 10,
+    n: Annotated[
+        int, typer.Option("-n", min=1, help="Number of positive and of negative weights per label.")
+    ] = 10,
     as_json: Json = False,
+    problem: ProblemOption = None,
 ) -> None:
     """Show the largest positive and negative weights of each label, with the feature names.
 
     Features without names are numbered as in data files, starting from 1.
     """
+    check_inputs(model)
     from .commands import explain_model
 
-    explain_model(model, n, as_json)
+    explain_model(model, n, as_json, problem)
 
 
-@app.command()
+@command()
 def suspects(
     model: Model,
     data: Annotated[
@@ -208,12 +238,13 @@ def suspects(
     They are sorted by slack, the hinge loss of a sequence. The labels of the file are shown next
     to those of the output that violates the margin most.
     """
+    check_inputs(model, data)
     from .commands import show_suspects
 
     show_suspects(model, data, n, as_json)
 
 
-@app.command()
+@command()
 def bench(
     names: Annotated[
         list[str] | None,

@@ -19,4 +19,12 @@ Data = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+ProblemOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="MODULE:CLASS",
+        help="For a model of your own problem, whose code is not in the file: the problem it was "
+        "trained with.",
+    ),
+]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A file written by train.")]

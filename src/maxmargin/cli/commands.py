@@ -13,25 +13,33 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..engine.several_outputs import check_diversity, check_m
 from ..errors import DataError, MaxMarginError
-from ..registry import get_structure, load, summary
-from ..report.certificate import bound, certificate, optimum, verdict
+from ..io import sources
+from ..io.raw import TOKENIZERS
+from ..registry import load
+from ..report.certificate import bound, optimum, verdict
 from ..report.console import print_json
 from ..report.convergence import check_format, require_matplotlib
 from ..structures.base import Structure
 from ..structures.files import Wish
 from .guard import check_output, warn
+from .named import import_object, import_problem
+from .reading import progress_line
 from .reporting import check_report, number_features, report_training
-from .show import info_json, print_info, print_training
+from .show import print_training
 
 
 @contextmanager
-def _plain_warnings() -> Iterator[None]:
-    """Print each warning as one line on stderr."""
+def _messages(quiet: bool = False) -> Iterator[None]:
+    """Print each warning as one line on stderr; show the progress of reading unless ``quiet``."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)  # train_model prints its own
         warnings.showwarning = lambda message, *_: warn(str(message))
-        yield
+        sources.on_open = None if quiet else progress_line
+        try:
+            yield
+        finally:
+            sources.on_open = None
 
 
 def train_model(
@@ -53,7 +61,7 @@ def train_model(
     if options.checkpoint is not None:
         check_output(options.checkpoint)
     start, files = time.perf_counter(), structure.files
-    with _plain_warnings():
+    with _messages(quiet):
         examples = files.read(data, options)
         estimator = files.estimator(examples, options)
         estimator.set_params(verbose=int(not quiet))
@@ -76,11 +84,22 @@ def train_model(
     if not quiet:
         written = [str(path) for path in (model, plot, report) if path is not None]
         seconds = time.perf_counter() - start
-        print_training(estimator, examples.size, certificate(result), written, seconds)
+        print_training(estimator, examples.size, written, seconds)
+
+
+def _load(model: Path, problem: str | None) -> Any:
+    """The estimator in a file; ``problem`` names the user's problem, which a file cannot hold."""
+    return load(model, None if problem is None else import_problem(problem))
 
 
 def predict(
-    model: Path, data: str, out: str, wish: Wish, m: int | None, diversity: float | None
+    model: Path,
+    data: str,
+    out: str,
+    wish: Wish,
+    m: int | None,
+    diversity: float | None,
+    problem: str | None,
 ) -> None:
     """Write predictions, or the ``m`` best outputs of each example with their scores."""
     if m is not None:
@@ -91,29 +110,40 @@ def predict(
         check_output(Path(out), str(model))
     if wish.svg is not None:
         check_output(wish.svg, data)
-    estimator = load(model)
+    estimator = _load(model, problem)
     files = estimator.structure.files
     for option in wish.given():
         if option not in files.offers:
             raise MaxMarginError(
-                f"{model}: contains a {type(estimator).__name__}: {option} is not offered for "
+                f"{model}: contains a {type(estimator).__name__}: {option} is not available for "
                 f"{estimator.structure.name}"
             )
-    with _plain_warnings():
+    with _messages():
         if m is None:
             files.predict(estimator, data, out, wish)
         else:
             files.predict_m_best(estimator, data, out, wish, m, diversity)
 
 
-def evaluate_model(model: Path, data: str, as_json: bool, plot: Path | None) -> None:
+def find_tokenizer(name: str) -> Any:
+    """The function that splits lines into words: a known one, or a user's ``module:function``."""
+    found = TOKENIZERS.get(name) or (import_object(name) if ":" in name else None)
+    if not callable(found):
+        known = ", ".join(TOKENIZERS)
+        raise MaxMarginError(f"tokenizer {name!r} is not one of {known} or a module:function")
+    return found
+
+
+def evaluate_model(
+    model: Path, data: str, as_json: bool, plot: Path | None, problem: str | None
+) -> None:
     """Print how well predictions agree with the true labels."""
-    estimator = load(model)
+    estimator = _load(model, problem)
     structure = estimator.structure
     if plot is not None:
         structure.show.check_plot(plot)
         check_output(plot, data)
-    with _plain_warnings():
+    with _messages():
         examples = structure.files.read_labelled(data, estimator)
         found = structure.show.evaluate(estimator, examples)
     if as_json:
@@ -124,9 +154,9 @@ def evaluate_model(model: Path, data: str, as_json: bool, plot: Path | None) -> 
         found.plot(plot)
 
 
-def explain_model(model: Path, n: int, as_json: bool) -> None:
+def explain_model(model: Path, n: int, as_json: bool, problem: str | None) -> None:
     """Print the largest weights."""
-    estimator = load(model)
+    estimator = _load(model, problem)
     number_features(estimator)
     try:
         found = estimator.structure.show.explain(estimator, n)
@@ -141,18 +171,8 @@ def explain_model(model: Path, n: int, as_json: bool) -> None:
 def show_suspects(model: Path, data: str, n: int, as_json: bool) -> None:
     """Print the examples that disagree most with the model."""
     estimator = load(model)
-    with _plain_warnings():
+    with _messages():
         estimator.structure.show.print_suspects(estimator, data, n, as_json)
-
-
-def show_model(model: Path, as_json: bool) -> None:
-    """Print the content of a model file."""
-    content = summary(model)
-    if as_json:
-        print_json(info_json(content))
-    else:
-        structure = get_structure(content["structure"])
-        print_info(str(model), content, structure, certificate(content["result"]))
 
 
 def check_picture(plot: Path, data: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -11,15 +12,15 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import typer
-from typer.core import TyperGroup
 
 from ..errors import CheckpointError, MaxMarginError
+from .plain import PlainGroup
 
 #: The conventional exit code of a program that was ended by Ctrl-C.
 INTERRUPTED = 130
 
 
-class GuardedGroup(TyperGroup):
+class GuardedGroup(PlainGroup):
     """Commands that print expected errors as one line on stderr, without a traceback."""
 
     def invoke(self, ctx: Any) -> Any:
@@ -70,6 +71,22 @@ def say(kind: str, message: str, style: str) -> None:
 
     line = Text.assemble((f"{kind}: ", style), printable(message, keep="\n"))
     Console(stderr=True, highlight=False).print(line, soft_wrap=True)
+
+
+def check_inputs(*paths: str | Path) -> None:
+    """Raise an error now if one of the files to read is missing, a folder or not permitted.
+
+    Commands call it before they import anything slow. Pipes are not opened: opening one twice
+    would lose its content.
+    """
+    for path in map(str, paths):
+        if path == "-":
+            continue
+        try:
+            if not stat.S_ISFIFO(os.stat(path).st_mode):
+                open(path, "rb").close()
+        except OSError as error:
+            raise MaxMarginError(f"{path}: cannot be read: {error.strerror or error}") from error
 
 
 def check_output(path: Path, source: str | None = None) -> None:

@@ -1,15 +1,21 @@
-"""What ``train`` and ``info`` print."""
+"""What ``train`` and ``info`` print.
+
+scikit-learn is not imported here, because it takes longer than all else that ``info`` does.
+"""
 
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
 
 from rich.text import Text
 
 from ..data.printable import printable
 from ..progress import duration
-from ..report.console import Console, pairs_table, result_rows
+from ..registry import get_structure, summary
+from ..report.certificate import certificate
+from ..report.console import Console, pairs_table, print_json, result_rows
 from ..result import Result
 
 #: List at most this many labels by name.
@@ -19,21 +25,29 @@ LISTED_CLASSES = 12
 _LONGEST = 60
 
 
-def print_training(
-    estimator: Any, size: str, certificate: str, written: list[str], seconds: float
-) -> None:
+def print_training(estimator: Any, size: str, written: list[str], seconds: float) -> None:
     """Print the summary of ``train``; ``size`` describes the data, ``seconds`` is the time."""
     console = Console()
     content = estimator.structure.show.describe(estimator)
     console.print(f"[bold]{type(estimator).__name__}[/bold] on {size}, {content}")
     console.print(pairs_table(result_rows(estimator.result_)))
-    console.print(Text(printable(certificate)))
+    console.print(Text(printable(certificate(estimator.result_))))
     wrote = f"Wrote {' and '.join(written)} after {duration(seconds)}."
     console.print(Text(printable(wrote), style="green"))
 
 
-def print_info(path: str, content: dict[str, Any], structure: Any, certificate: str) -> None:
+def show_model(model: Path, as_json: bool) -> None:
+    """Print the content of a model file."""
+    content = summary(model)
+    if as_json:
+        print_json(info_json(content))
+    else:
+        print_info(str(model), content)
+
+
+def print_info(path: str, content: dict[str, Any]) -> None:
     """Print the description of a model file."""
+    structure = get_structure(content["structure"])
     parameters = ", ".join(f"{key}={_brief(value)}" for key, value in content["parameters"].items())
     rows = [("file", f"{path} ({os.path.getsize(path):,} bytes)"), ("model", content["estimator"])]
     if content["problem"]:
@@ -52,7 +66,7 @@ def print_info(path: str, content: dict[str, Any], structure: Any, certificate: 
         rows.append(("weights", f"{content['n_weights']:,}{which}"))
     console = Console()
     console.print(pairs_table([*rows, *result_rows(content["result"])]))
-    console.print(Text(printable(certificate)))
+    console.print(Text(printable(certificate(content["result"]))))
 
 
 def _brief(value: Any) -> str:

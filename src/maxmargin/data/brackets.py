@@ -104,7 +104,8 @@ def _parse(text: str, name: str | None, join: Callable[[str, list[Tree]], Tree])
             outer.append(join(label, parts))
             parts = outer
         elif loose:
-            raise _loose(text, number, loose, name)
+            opened = stack[-1][2] if stack else None
+            raise _loose(text, number, loose, opened, name)
         else:
             stack.append((label, parts, number))
             parts = []
@@ -125,7 +126,17 @@ def _outer_label(
     return ROOT
 
 
-def _loose(text: str, number: int, word: str, name: str | None) -> DataError:
+def _loose(text: str, number: int, word: str, opened: int | None, name: str | None) -> DataError:
+    """The error for a word without brackets; ``opened`` is the innermost open bracket."""
+    tokens = _TOKEN.finditer(text)
+    unclosed = text.count("(") > text.count(")")
+    if (
+        unclosed and opened is not None and opened == number - 1
+    ):  # the word follows a label, as in (DT the
+        bracket, token, after = next(islice(tokens, opened, None)), next(tokens), next(tokens, None)
+        if after is None or after[0].startswith("("):
+            shown = f"{bracket[0]} {token[0]}"
+            return _error(text, opened, f"{shown!r} is never closed; a ')' is missing", name)
     return _error(
         text,
         number,

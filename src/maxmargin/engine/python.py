@@ -179,7 +179,7 @@ def read_features(problem: Any, x: Any, y: Any, i: int, dim: int | None) -> Any:
         raise ProblemError(f"{where} has shape {dense.shape}, expected ({dim or 'n_features'},)")
     if not np.isfinite(dense).all():
         raise ProblemError(
-            f"{where} holds NaN or infinity at {np.flatnonzero(~np.isfinite(dense))[0]}"
+            f"{where} contains NaN or infinity at {np.flatnonzero(~np.isfinite(dense))[0]}"
         )
     return dense
 
@@ -204,7 +204,7 @@ def check_sparse(
     if outside.any():
         raise ProblemError(f"{where} has index {indices[outside][0]}, outside 0..{dim - 1}")
     if not np.isfinite(values).all():
-        raise ProblemError(f"{where} holds NaN or infinity")
+        raise ProblemError(f"{where} contains NaN or infinity")
     return indices, values
 
 

@@ -197,7 +197,7 @@ class _SVC(TrainingParameters, BaseEstimator):
         Raises
         ------
         MaxMarginError
-            If bokeh is missing (``pip install maxmargin[plot]``), or the file cannot be written.
+            If bokeh is missing (``pip install bokeh``), or the file cannot be written.
         """
         from ..report.fitted import report_estimator
 

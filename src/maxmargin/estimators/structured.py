@@ -33,7 +33,7 @@ class ProblemSVC(_SVC):
     coef_: np.ndarray
 
     def _problem(self) -> Any:
-        """The problem, from parameters and what ``_prepare`` learnt: a loaded model has no more."""
+        """The problem, made from parameters and what ``_prepare`` set; a loaded model has these."""
         raise NotImplementedError
 
     def _prepare(self, X: Any, Y: Any, sample_weight: Any = None) -> tuple[Any, Any, Any, Any]:

@@ -46,14 +46,15 @@ def read_trees(
     """
     name = display_name(path)
     with open_source(path) as stream:
-        text = _decode(stream.read(), name)
+        text = decode_text(stream.read(), name)
     trees = parse_trees(text, name, traces, functions)
     if not trees:
-        raise DataError("holds no trees; write them in brackets: (S (NP (PRP She)) ...)", name)
+        raise DataError("contains no trees; write them in brackets: (S (NP (PRP She)) ...)", name)
     return [tree.leaves() for tree in trees], trees
 
 
-def _decode(content: bytes, name: str) -> str:
+def decode_text(content: bytes, name: str) -> str:
+    """The text of a file; a DataError names the line that is not UTF-8."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -87,7 +88,7 @@ def read_sentences(path: Any, tagged: bool = False) -> list[list[Any]]:
     """
     name = display_name(path)
     with open_source(path) as stream:
-        text = _decode(stream.read(), name)
+        text = decode_text(stream.read(), name)
     sentences: list[list[Any]] = []
     for number, line in enumerate(text.split("\n"), 1):
         words: list[Any] = [escape(word) for word in _BLANK.split(line) if word]
@@ -96,7 +97,9 @@ def read_sentences(path: Any, tagged: bool = False) -> list[list[Any]]:
         if words:
             sentences.append(words)
     if not sentences:
-        raise DataError("holds no sentences; write one per line, words separated by spaces", name)
+        raise DataError(
+            "contains no sentences; write one per line, words separated by spaces", name
+        )
     return sentences
 
 

@@ -104,8 +104,8 @@ class _Reader:
         """The columns and offsets of the whole file."""
         if not self.n_tokens:
             raise DataError(
-                "holds no tokens; write one per line with its columns, and a blank line after each "
-                "sequence",
+                "contains no tokens; write one per line with its columns, and a blank line after "
+                "each sequence",
                 path=self.name,
             )
         columns = [
@@ -139,7 +139,8 @@ class _Reader:
     def _wrong_width(self, parts: list[bytes], line: int) -> DataError:
         return DataError(
             f"{len(parts)} columns, where the first token (line {self.first_line}) has "
-            f"{self.width}; give every token the same columns, and end sequences by blank lines",
+            f"{self.width}; give every token the same columns, and end sequences by blank lines "
+            "(plain sentences can only be tagged: maxmargin predict --raw)",
             path=self.name,
             line=line,
         )

@@ -7,8 +7,8 @@ import io
 import os
 import sys
 import zlib
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any, BinaryIO
 
 from ..errors import DataError
@@ -16,6 +16,24 @@ from ..errors import DataError
 _BLOCK_BYTES = 1 << 20
 _GZIP_MAGIC = b"\x1f\x8b"
 _UTF8_BOM = b"\xef\xbb\xbf"
+
+#: The beginnings of other files that people give by mistake, and what to say about them.
+_BEGINNINGS = {
+    b"PK\x03\x04": "is a binary file (a model or a zip archive), not text",
+    b"BZh": "is compressed with bzip2; decompress it, or compress it with gzip",
+    b"\xfd7zXZ": "is compressed with xz; decompress it, or compress it with gzip",
+    b"\x28\xb5\x2f\xfd": "is compressed with zstd; decompress it, or compress it with gzip",
+    b"\xff\xfe": "is UTF-16 text; convert it: iconv -f utf-16 -t utf-8",
+    b"\xfe\xff": "is UTF-16 text; convert it: iconv -f utf-16 -t utf-8",
+    b"%PDF-": "is a PDF document, not plain text",
+}
+
+#: The beginning of a file in which a zero byte is looked for, in bytes.
+_PEEK_BYTES = 8192
+
+#: Called with the name of a file and the file, which it accompanies while it is read: the command
+#: line shows how far reading has come.
+on_open: Callable[[str, Any], AbstractContextManager[None]] | None = None
 
 
 def display_name(source: Any) -> str:
@@ -65,15 +83,32 @@ def _open_binary(source: Any) -> Iterator[BinaryIO]:
             stream = source
         else:
             stream = stack.enter_context(open(source, "rb"))
+            if on_open is not None:
+                stack.enter_context(on_open(display_name(source), stream))
         if not hasattr(stream, "peek"):
             stream = io.BufferedReader(stream)
-            stack.callback(
-                stream.detach
-            )  # otherwise the caller's file would be closed with the buffer
+            # Otherwise the caller's file would be closed with the buffer.
+            stack.callback(stream.detach)
         if stream.peek(2)[:2] == _GZIP_MAGIC:
             unzipped: Any = gzip.GzipFile(fileobj=stream)
             stream = stack.enter_context(io.BufferedReader(unzipped, _BLOCK_BYTES))
+        _refuse_binary(stream, display_name(source))
         yield stream
+
+
+def _refuse_binary(stream: Any, name: str) -> None:
+    """Raise an error for content that cannot be text; nothing is read from the stream.
+
+    A zero byte on the first lines decides, as in git and grep. Readers report later ones.
+    """
+    start = stream.peek(_PEEK_BYTES)[:_PEEK_BYTES]
+    for beginning, message in _BEGINNINGS.items():
+        if start.startswith(beginning):
+            raise DataError(message, name)
+    text, zero, _ = start.partition(b"\0")
+    if zero:
+        message = "contains a zero byte, so it is a binary file; data files are plain text or gzip"
+        raise DataError(message, name, text.count(b"\n") + 1)
 
 
 def line_blocks(stream: BinaryIO) -> Iterator[tuple[int, list[bytes]]]:

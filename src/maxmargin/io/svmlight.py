@@ -96,7 +96,9 @@ def read_examples(
         for first, lines in line_blocks(stream):
             rows.extend(parser.parse(lines, first))
     if not rows.targets:
-        raise DataError("holds no examples; write one 'target index:value ...' per line", path=name)
+        raise DataError(
+            "contains no examples; write one 'target index:value ...' per line", path=name
+        )
     return _assemble(rows, name, n_features, np.dtype(dtype))
 
 

@@ -106,7 +106,7 @@ def require_bokeh() -> None:
         import bokeh.plotting  # noqa: F401
     except ImportError as error:
         raise MaxMarginError(
-            "the report needs bokeh, which is not installed: pip install maxmargin[plot]"
+            "the report needs bokeh, which is not installed: pip install bokeh"
         ) from error
 
 

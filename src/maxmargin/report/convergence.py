@@ -90,7 +90,7 @@ def require_matplotlib() -> None:
         import matplotlib.figure  # noqa: F401
     except ImportError as error:
         raise MaxMarginError(
-            "drawing needs matplotlib, which is not installed: pip install maxmargin[plot]"
+            "drawing needs matplotlib, which is not installed: pip install matplotlib"
         ) from error
 
 

@@ -17,7 +17,6 @@ import numpy as np
 from ..objective import check_positive
 from ..problem import MODES
 from ..result import Record, Result, Status
-from ..solvers import get_solver
 from .label_json import labels_from_json
 
 #: Parameters that belong to a training run and are not stored.
@@ -97,16 +96,24 @@ def _check_max_time(name: str, value: Any) -> None:
         check_positive(name, value)
 
 
-def _is_described(solver: Any) -> bool:
+def _check_solver(name: str, value: Any) -> None:
+    if isinstance(value, str) and (value == "auto" or _is_described(value)):
+        return
+    from ..solvers import get_solver  # slow to import
+
+    get_solver(value)
+
+
+def _is_described(solver: str) -> bool:
     """Whether it is the description of a user's own solver: class name and options."""
-    return isinstance(solver, str) and re.fullmatch(r"\w+\(.*\)", solver, re.DOTALL) is not None
+    return re.fullmatch(r"\w+\(.*\)", solver, re.DOTALL) is not None
 
 
 #: The checks of the parameters of all estimators, by name.
 _COMMON: dict[str, Callable[[str, Any], Any]] = {
     "C": check_positive,
     "tol": check_positive,
-    "solver": lambda name, value: _is_described(value) or get_solver(value),
+    "solver": _check_solver,
     "rescaling": lambda name, value: check_choice(name, value, tuple(MODES)),
     "max_iter": lambda name, value: check_whole(name, value, 1),
     "max_time": _check_max_time,

@@ -106,7 +106,7 @@ def summary(path: Any, find: Find) -> dict[str, Any]:
     with _blaming(path):
         structure = _find_structure(meta, find)
         parts = structure.model
-        parameters = _parameters(structure, meta, arrays)
+        parameters = _stored_parameters(structure, meta, arrays)
         weights = parts.weights(meta, arrays).ravel()
         result = decode_result(meta["result"], arrays["history"], weights)
         fitted = decode_fitted(meta["fitted"])
@@ -155,6 +155,21 @@ def _parameters(structure: Any, meta: dict[str, Any], arrays: Any) -> dict[str, 
     return parameters
 
 
+def _stored_parameters(structure: Any, meta: dict[str, Any], arrays: Any) -> dict[str, Any]:
+    """The checked parameters in a file; defaults are added only to a file that lacks some.
+
+    A file of this version has all of them, so that the estimator, which needs scikit-learn, is
+    not imported.
+    """
+    parts = structure.model
+    parameters = decode_parameters(meta, arrays, parts.parameter_classes)
+    try:
+        parts.check_parameters(parameters)
+    except KeyError:
+        return _parameters(structure, meta, arrays)
+    return parameters
+
+
 def _find_structure(meta: dict[str, Any], find: Find) -> Any:
     if "checkpoint" in meta:
         raise ModelFileError("is a checkpoint, not a model: continue training with resume=True")
@@ -172,7 +187,8 @@ def _check_problem(meta: dict[str, Any], problem: Any) -> dict[str, Any]:
     if problem is None:
         raise ModelFileError(
             f"contains a {meta['estimator']} of a {needed}, whose code is not in the file: "
-            f"use load(path, problem={needed}(...))"
+            f"use load(path, problem={needed}(...)), or --problem module:{needed} on the command "
+            "line"
         )
     if type(problem).__name__ != needed:
         found = f"the class {problem.__name__}" if isinstance(problem, type) else repr(problem)

@@ -10,7 +10,6 @@ import numpy as np
 
 from ..errors import ModelFileError
 from ..result import Result
-from ..solvers import Solver, solver_classes
 from .checkpoint import describe_solver
 from .contents import NUMBERS
 from .label_json import labels_from_json, labels_to_json
@@ -24,6 +23,8 @@ def encode_parameter(
     Solvers and objects of ``classes`` are stored as class name and options. A solver that is not
     registered, such as a user's own, is stored as text that describes it.
     """
+    from ..solvers import Solver
+
     try:
         if type(value) is np.ndarray and value.ndim != 1:
             arrays[f"parameter.{name}"] = value
@@ -50,16 +51,18 @@ def decode_parameters(
     meta: dict[str, Any], arrays: dict[str, np.ndarray], classes: Iterable[type] = ()
 ) -> dict[str, Any]:
     """The parameters of the estimator, by name."""
-    known = _objects(classes)
-    return {k: _decode_parameter(code, arrays, known) for k, code in meta["parameters"].items()}
+    stored = meta["parameters"]
+    return {k: _decode_parameter(code, arrays, classes) for k, code in stored.items()}
 
 
 def _objects(classes: Iterable[type]) -> dict[str, Any]:
     """The classes that a stored parameter may be an object of, by name."""
+    from ..solvers import solver_classes  # slow to import
+
     return {cls.__name__: cls for cls in (*solver_classes(), *classes)}
 
 
-def _decode_parameter(code: Any, arrays: dict[str, np.ndarray], known: dict[str, Any]) -> Any:
+def _decode_parameter(code: Any, arrays: dict[str, np.ndarray], classes: Iterable[type]) -> Any:
     match code:
         case {"array": str(name)}:
             return arrays[name]
@@ -68,6 +71,7 @@ def _decode_parameter(code: Any, arrays: dict[str, np.ndarray], known: dict[str,
         case {"set": list(items)}:
             return {labels_from_json(item) for item in items}
         case {"solver": str(name), "options": dict(options)}:
+            known = _objects(classes)
             if name not in known:
                 raise ModelFileError(
                     f"uses the solver {name!r}, which this maxmargin does not know"

@@ -52,6 +52,8 @@ class Structure:
         The ``CompiledProblem``: packing, compiled functions, the oracle's memory and effort.
     estimator : str
         The scikit-learn estimator, also exported as ``mm.Name``.
+    takes_problem : bool
+        Whether the user gives the problem: ``maxmargin train module:Class``.
     exports : tuple of str
         Other names to export in ``mm``, such as a cross-validated estimator.
     model : str
@@ -67,7 +69,14 @@ class Structure:
     """
 
     def __init__(
-        self, package: str, *, name: str, summary: str, exports: tuple[str, ...] = (), **parts: str
+        self,
+        package: str,
+        *,
+        name: str,
+        summary: str,
+        takes_problem: bool = False,
+        exports: tuple[str, ...] = (),
+        **parts: str,
     ):
         unknown = sorted(set(parts) - set(PARTS))
         if unknown:
@@ -75,6 +84,7 @@ class Structure:
                 f"a Structure has no part {unknown[0]!r}; its parts: {', '.join(PARTS)}"
             )
         self.package, self.name, self.summary, self.exports = package, name, summary, exports
+        self.takes_problem = takes_problem
         self.targets = PARTS | parts
         self._loaded: dict[str, Any] = {}
 
@@ -141,6 +151,6 @@ class Structure:
         if part not in self._loaded:
             module, _, name = self.targets[part].partition(":")
             if not name:
-                raise MaxMarginError(f"{part} is not offered for {self.name}")
+                raise MaxMarginError(f"{part} is not available for {self.name}")
             self._loaded[part] = getattr(import_module(module, self.package), name)
         return self._loaded[part]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from ..errors import MaxMarginError
@@ -49,17 +49,23 @@ class Wish:
         Draw outputs to standard output.
     svg : path or None
         Draw outputs to this file.
+    raw : callable or None
+        The file contains plain sentences, one per line, which this function splits into words.
     """
 
     scores: bool = False
     no_labels: bool = False
     draw: bool = False
     svg: Any = None
+    raw: Any = None
 
     def given(self) -> list[str]:
         """The options that were given, as on the command line."""
-        named = {"scores": "--scores", "no_labels": "--no-labels", "draw": "--draw", "svg": "--svg"}
-        return [option for name, option in named.items() if getattr(self, name)]
+        return [_option(f.name) for f in fields(self) if getattr(self, f.name)]
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 class DataFiles:
@@ -81,7 +87,7 @@ class DataFiles:
 
     def read(self, path: str, options: Any) -> Examples:
         """Examples to train on; ``options`` are those of ``maxmargin train NAME``."""
-        raise MaxMarginError(f"training from files is not offered for {self.structure.name}")
+        raise MaxMarginError(f"training from files is not available for {self.structure.name}")
 
     def estimator(self, examples: Examples, options: Any) -> Any:
         """An estimator for these examples, with the parameters that the options give."""
@@ -95,8 +101,8 @@ class DataFiles:
             estimator.fit(examples.X, examples.Y, sample_weight=examples.weight)
         estimator._data_format = examples.form
 
-    def read_new(self, path: str, estimator: Any, no_labels: bool = False) -> Examples:
-        """Examples for a fitted estimator."""
+    def read_new(self, path: str, estimator: Any, wish: Wish | None = None) -> Examples:
+        """Examples for a fitted estimator; ``wish`` holds the options of ``predict``."""
         return self.read(path, self.structure.options())
 
     def read_labelled(self, path: str, estimator: Any) -> Examples:
@@ -112,14 +118,14 @@ class DataFiles:
 
     def predict(self, estimator: Any, path: str, out: str, wish: Wish) -> None:
         """Write predictions to ``out`` ("-" is standard output)."""
-        examples = self.read_new(path, estimator, wish.no_labels)
+        examples = self.read_new(path, estimator, wish)
         write_lines_atomic(out, self.lines(estimator.predict(examples.X)))
 
     def predict_m_best(
         self, estimator: Any, path: str, out: str, wish: Wish, m: int, diversity: float | None
     ) -> None:
         """Write up to m outputs per example with their scores, followed by a blank line."""
-        examples = self.read_new(path, estimator, wish.no_labels)
+        examples = self.read_new(path, estimator, wish)
         found = estimator.predict_m_best(examples.X, m, diversity or 0.0)
         write_lines_atomic(out, self.ranked_lines(examples, found))
 

@@ -27,33 +27,55 @@ kernel_option = partial(option, rich_help_panel="Options for kernels")
 
 C_HELP = "Weight of the sum of losses."
 
+#: The options of solvers, without importing them; a test compares them with the solvers.
+SOLVER_OPTIONS = {
+    "sdm": "first, inner, tau, average, change, paper",
+    "one-slack": "cache, step, qp, share, select, m_cuts, combine, diversity, reuse_map",
+    "n-slack": "batch, shrink",
+    "bcfw": "inner, sampling, average",
+    "subgradient": "batch",
+    "sampled-linear": "kind, r, p, step, rates, tries, idle, max_bytes, cache_bytes, dtype",
+}
+
 
 @dataclass(frozen=True)
 class TrainOptions:
     """The options of all structures."""
 
     C: float = option(1.0, C_HELP, "--C", "-C")
-    solver: str = option("auto", "A solver by name, such as one-slack; auto chooses.")
+    solver: str = option("auto", "The solver, such as sdm or one-slack; auto chooses one.")
+    solver_option: list[str] | None = option(  # noqa: RUF009
+        None,
+        "An option of the solver (see above), as in cache=10; can be repeated.",
+        metavar="NAME=VALUE",
+    )
     tol: float = option(
-        1e-2, "Stop when the average loss is proved to be this close to its optimum."
+        1e-2,
+        "Stop when the objective per example is certified to be this close to its minimum, in "
+        "units of loss.",
     )
     rescaling: Literal["margin", "slack"] = option(
-        "margin", "How the loss enters: as a margin or as a slope."
+        "margin", "margin: the loss is added to the margin; slack: it multiplies the slack."
     )
-    max_iter: int = option(10_000, "Limit on iterations.")
-    max_time: float | None = option(None, "Limit on seconds in the solver.")
-    jobs: int = option(1, "Threads, -1 for all cores; the model is the same.", "--jobs", "-j")
-    seed: int = option(0, "Seed of the random choices.", min=0, max=2**32 - 1)
+    max_iter: int = option(10_000, "Maximum number of iterations.")
+    max_time: float | None = option(None, "Maximum time in the solver, in seconds.")
+    jobs: int = option(
+        1, "Number of threads, -1 for all cores; the model does not depend on it.", "--jobs", "-j"
+    )
+    seed: int = option(0, "Random seed.", min=0, max=2**32 - 1, metavar="<int>")
     checkpoint: Path | None = option(  # noqa: RUF009
-        None, "Save training to this file regularly and at its end. An existing one is continued."
+        None, "Save training to this file regularly and at the end; continue from it if it exists."
     )
-    every: str = option("5min", "How often to save it: 30s, 5min, 1h.")
-    resume: bool = option(False, "Fail if there is no checkpoint to continue.", "--resume")
+    every: str = option("5min", "How often to write the checkpoint: 30s, 5min, 1h.")
+    resume: bool = option(
+        False, "Stop with an error if there is no checkpoint to continue.", "--resume"
+    )
     restart: bool = option(False, "Start again and overwrite the checkpoint.", "--restart")
 
     def parameters(self) -> dict[str, Any]:
         """The parameters of the estimator."""
-        same = self.given("C", "solver", "tol", "rescaling", "max_iter", "max_time")
+        same = self.given("C", "tol", "rescaling", "max_iter", "max_time")
+        same["solver"] = self._solver()
         own = {"n_jobs": self.jobs, "random_state": self.seed, "checkpoint": self._checkpoint()}
         return same | own
 
@@ -70,7 +92,7 @@ class TrainOptions:
 
         check_factor("C", self.C)
         check_stop(self.tol, self.max_iter, self.max_time)
-        get_solver(self.solver)  # only to check the name early
+        get_solver(self._solver())  # only to check the name and options early
         for given, name in ((self.resume, "--resume"), (self.restart, "--restart")):
             if given and self.checkpoint is None:
                 raise MaxMarginError(f"{name} needs a checkpoint: give --checkpoint FILE")
@@ -78,6 +100,14 @@ class TrainOptions:
             raise MaxMarginError("--resume and --restart exclude each other: give one of them")
         if self.resume and self.checkpoint is not None and not self.checkpoint.exists():
             raise MaxMarginError(f"{self.checkpoint}: there is no checkpoint to resume")
+
+    def _solver(self) -> Any:
+        """The name of the solver, or a solver with the options that were given."""
+        if not self.solver_option:
+            return self.solver
+        from ..solvers.from_text import make_solver
+
+        return make_solver(self.solver, self.solver_option)
 
     def _checkpoint(self) -> Any:
         from ..saving.checkpoint import Checkpoint
@@ -92,21 +122,20 @@ class KernelOptions(TrainOptions):
     """Options of structures that can be trained with a kernel."""
 
     class_weight: Literal["balanced"] | None = option(
-        None, "Weight classes by the inverse of their frequency."
+        None, "Weight classes inversely to their frequency."
     )
-    kernel: Literal["linear", "rbf", "poly", "sigmoid"] = kernel_option(
-        "linear", "The kernel of the features."
-    )
+    kernel: Literal["linear", "rbf", "poly", "sigmoid"] = kernel_option("linear", "The kernel.")
     gamma: str = kernel_option(
         "scale",
-        "Its gamma: a number, scale (1 / (features * variance)) or auto (1 / features).",
+        "Coefficient of the kernel: a number, scale (1 / (features * variance)) or auto (1 / "
+        "features).",
     )
-    degree: int = kernel_option(3, "The degree of poly.")
-    coef0: float = kernel_option(0.0, "The constant of poly and sigmoid.")
+    degree: int = kernel_option(3, "Degree of the kernel poly.")
+    coef0: float = kernel_option(0.0, "Constant term of the kernels poly and sigmoid.")
     n_basis: str | None = kernel_option(
         None,
         "Train on this number of basis functions; auto chooses the number.",
-        show_default="all of few, auto for many examples",
+        show_default="all for few examples, auto for many",
     )
 
     def parameters(self) -> dict[str, Any]:

@@ -11,7 +11,6 @@ import numpy as np
 
 from ..data.labels import as_label_array
 from ..errors import DataError, MaxMarginError
-from ..estimators.classifier import read_matrix
 from ..io.svmlight import read_examples
 from ..metrics.classes import Evaluation
 from ..outputs.explain import largest_slacks
@@ -53,7 +52,7 @@ class RowFiles(DataFiles):
     def check_classes(self, path: str, n_classes: int) -> None:
         """Raise an error if the structure cannot have this number of classes."""
 
-    def read_new(self, path: str, estimator: Any, no_labels: bool = False) -> Examples:
+    def read_new(self, path: str, estimator: Any, wish: Wish | None = None) -> Examples:
         """Rows with the features that the estimator was trained on."""
         found = read_examples(path, estimator.n_features_in_, drop_unseen=True)
         return Examples(found.X, found.y, path, f"{found.X.shape[0]:,} examples", found.cost)
@@ -79,7 +78,8 @@ class RowFiles(DataFiles):
         """Write one line per example: its m best labels, each with its score."""
         if diversity is not None:
             raise MaxMarginError(
-                f"--diversity is not offered for {self.structure.name}: all classes differ equally"
+                f"--diversity is not available for {self.structure.name}: all classes differ "
+                "equally"
             )
         found = estimator.predict_m_best(self.read_new(path, estimator).X, m)
         write_lines_atomic(
@@ -125,6 +125,8 @@ def _encoded(
     estimator: Any, X: Any, y: Any, names: list[Any], codes: np.ndarray
 ) -> tuple[Any, np.ndarray]:
     """Rows and labels of a classifier in the form that its problem packs."""
+    from ..estimators.classifier import read_matrix  # needs scikit-learn, which `info` does not
+
     numbers = {label: k for k, label in enumerate(names)}
     labels = as_label_array(y).tolist()
     strange = next((label for label in labels if label not in numbers), None)

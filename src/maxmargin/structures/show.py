@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from ..errors import MaxMarginError
-from ..estimators.structured import ProblemSVC
 from ..outputs.explain import explain, largest_slacks
 
 #: A row of ``maxmargin info``: a name and a value.
@@ -33,7 +32,7 @@ class Score:
 
     def plot(self, path: Path) -> None:
         """Raise an error: there is no picture by default."""
-        raise MaxMarginError("a picture of an evaluation is not offered for this structure")
+        raise MaxMarginError("a picture of an evaluation is not available for this structure")
 
 
 class Show:
@@ -77,6 +76,8 @@ class Show:
 
     def suspects(self, estimator: Any, X: Any, Y: Any, n: int) -> list[dict[str, Any]] | None:
         """The examples with the largest slack, for the report; None where that is not known."""
+        from ..estimators.structured import ProblemSVC
+
         if not isinstance(estimator, ProblemSVC):
             return None
         problem, pack = estimator._packed(X, Y)
@@ -93,7 +94,7 @@ class Show:
 
     def print_suspects(self, estimator: Any, path: str, n: int, as_json: bool) -> None:
         """``maxmargin suspects``: the examples of a file that disagree most with the model."""
-        raise MaxMarginError(f"suspects is not offered for {self.structure.name}")
+        raise MaxMarginError(f"suspects is not available for {self.structure.name}")
 
     def outcome(self, estimator: Any, data: str, X: Any, Y: Any) -> Any:
         """The predictions on some data as a ``report.results.Outcome``, for the report, or None."""

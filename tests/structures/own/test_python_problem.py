@@ -312,11 +312,11 @@ def after_the_truths(bad):
     [
         (np.zeros(5), r"example \d with y = \d has shape \(5,\), expected \(6,\)"),
         (np.zeros((1, 6)), r"example \d with y = \d has shape \(1, 6\)"),
-        (np.full(6, np.nan), r"example \d with y = \d holds NaN or infinity at 0"),
+        (np.full(6, np.nan), r"example \d with y = \d contains NaN or infinity at 0"),
         (([0, 6], [1.0, 1.0]), r"example \d with y = \d has index 6, outside 0\.\.5"),
         (([-1], [1.0]), r"example \d with y = \d has index -1, outside 0\.\.5"),
         (([0, 1], [1.0]), r"example \d with y = \d has 2 indices and 1 values"),
-        (([0], [np.inf]), r"example \d with y = \d holds NaN or infinity"),
+        (([0], [np.inf]), r"example \d with y = \d contains NaN or infinity"),
         ({"bias": 1.0}, r"example \d with y = \d: sparse features have integer indices"),
         (sp.csr_matrix((1, 7)), r"example \d with y = \d has length 7, others have 6"),
         ("text", r"example \d with y = \d is 'text': return a dense vector"),

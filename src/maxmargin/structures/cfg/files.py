@@ -33,7 +33,7 @@ class CFGFiles(DataFiles):
         form = {"format": "trees", "functions": options.functions}
         return Examples(None, trees, path, size, form=form)
 
-    def read_new(self, path: str, estimator: CFGSVC, no_labels: bool = False) -> Examples:
+    def read_new(self, path: str, estimator: CFGSVC, wish: Wish | None = None) -> Examples:
         """Sentences in the form of the training data, also from a file of trees."""
         with open_source(path) as stream:
             if not _is_tree(stream):

@@ -20,21 +20,23 @@ class CFGOptions(TrainOptions):
 
     C: float = option(0.1, C_HELP, "--C", "-C")
     loss: Literal["bracket", "zero-one", "f1"] = parser_option(
-        "bracket", "Wrong constituents (bracket), trees with any error (zero-one), or 1 - F1 (f1)."
+        "bracket",
+        "Count wrong constituents (bracket), trees with any error (zero-one), or 1 - F1 (f1).",
     )
     features: Literal["rules", "rich"] = parser_option(
-        "rich", "Weights of rules alone, or also of words at the ends of constituents and more."
+        "rich",
+        "Weights of rules only, or also of words at the ends of constituents and more (rich).",
     )
     input: Literal["words", "tags", "tagged"] = parser_option(
-        "words", "What sentences to be parsed are made of: words, tags or both (word/TAG)."
+        "words", "What the parser reads: words, tags, or both (word/TAG)."
     )
     functions: bool = parser_option(
         False, "Keep function tags such as -SBJ in labels, and predict them.", "--functions"
     )
     horizontal: int | None = parser_option(
         None,
-        "How many of the following children a rule remembers; with 2, for example, rules that no "
-        "training tree has can be put together.",
+        "Number of the following children that a part of a long rule keeps; with 2, for example, "
+        "the parser can form rules that are in no training tree.",
         min=0,
         show_default="all",
     )
@@ -43,13 +45,3 @@ class CFGOptions(TrainOptions):
         """The parameters of a ``CFGSVC``."""
         own = self.given("loss", "features", "input", "horizontal")
         return super().parameters() | own
-
-    def check(self) -> None:
-        """Check the options, before the data are read."""
-        from ...errors import MaxMarginError
-
-        super().check()
-        if self.rescaling == "slack" and self.loss == "bracket":
-            raise MaxMarginError(
-                "--rescaling slack has no oracle for the bracket loss: use --loss zero-one"
-            )

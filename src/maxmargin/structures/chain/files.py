@@ -13,7 +13,7 @@ from ...saving.atomic import write_lines_atomic
 from ..files import DataFiles, Examples, Wish
 from .estimator import ChainSVC
 from .options import ChainOptions
-from .reading import Tagged, located, match_labels, read_new, read_training
+from .reading import Tagged, located, match_labels, read_new, read_sentences, read_training
 
 #: Warn if there are more labels than this: the column of the labels is probably wrong.
 _MANY_LABELS = 1000
@@ -22,7 +22,7 @@ _MANY_LABELS = 1000
 class ChainFiles(DataFiles):
     """Files with CoNLL columns, or with features in the format of SVM-HMM."""
 
-    offers = frozenset({"--no-labels"})
+    offers = frozenset({"--no-labels", "--raw"})
 
     def read(self, path: str, options: ChainOptions) -> Tagged:
         """Sequences to train on."""
@@ -45,9 +45,11 @@ class ChainFiles(DataFiles):
         with located(examples):
             super().fit(estimator, examples)
 
-    def read_new(self, path: str, estimator: ChainSVC, no_labels: bool = False) -> Tagged:
+    def read_new(self, path: str, estimator: ChainSVC, wish: Wish | None = None) -> Tagged:
         """Sequences for a fitted tagger."""
-        return read_new(path, estimator, no_labels)
+        if wish is not None and wish.raw is not None:
+            return read_sentences(path, estimator, wish.raw)
+        return read_new(path, estimator, wish is not None and wish.no_labels)
 
     def read_labelled(self, path: str, estimator: ChainSVC) -> Tagged:
         """Sequences with labels, as objects of the types that the model has."""
@@ -64,7 +66,7 @@ class ChainFiles(DataFiles):
 
     def predict(self, estimator: ChainSVC, path: str, out: str, wish: Wish) -> None:
         """Write the columns followed by the predicted label, or one label per line."""
-        tagged = read_new(path, estimator, wish.no_labels)
+        tagged = self.read_new(path, estimator, wish)
         predicted = estimator.predict(tagged.X)
         if tagged.table is None:
             write_lines_atomic(out, (str(label) for labels in predicted for label in labels))

@@ -25,16 +25,18 @@ class ChainOptions(KernelOptions):
     )
     template: str | None = chain_option(
         None,
-        "What makes features of columns: default, chunking, pos or a file.",
+        "The template that turns columns into features: default, chunking, pos or a file.",
         show_default="default",
     )
     label: int | None = chain_option(
         None, "The column of the labels: 0 is the first, -1 the last.", show_default="-1"
     )
     transitions: Literal["bio", "bioes"] | None = chain_option(
-        None, "Predict only what this scheme of tags allows."
+        None, "Predict only label sequences that are valid in this tagging scheme."
     )
-    start_stop: bool = chain_option(False, "Weights for first and last labels.", "--start-stop")
+    start_stop: bool = chain_option(
+        False, "Learn weights for the first and the last label of a sequence.", "--start-stop"
+    )
     loss: Literal["hamming", "zero-one"] = chain_option(
         "hamming", "Count wrong labels (hamming), or sequences with any error (zero-one)."
     )

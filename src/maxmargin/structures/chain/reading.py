@@ -15,8 +15,10 @@ from ...errors import DataError, MaxMarginError
 from ...features import Extractor, Rows
 from ...features.coding import cut
 from ...io import read_conll, read_hmm
+from ...io.raw import Tokenizer, read_raw
 from ...io.sources import display_name, line_blocks, open_source
 from ..files import Examples
+from .sentences import warn_of_columns, warn_of_labels, way_out
 
 #: Patterns of first lines, to recognise the format of a file.
 _HMM_LINE = re.compile(rb"\S+\s+qid:\d+(\s|$)")
@@ -107,11 +109,27 @@ def read_new(data: str, estimator: Any, unlabelled: bool = False) -> Tagged:
     assert reader is not None
     form = estimator._data_format or _guess_columns(table, reader)
     if unlabelled or table.n_columns == form["columns"]:
+        warn_of_columns(table, reader, form, data)
         return tagged_of(table, None, form, table, data)
     if table.n_columns != form["columns"] + 1:
         raise _wrong_columns(table, form, data)
     X, Y = _take_labels(table, form["label"])
+    warn_of_labels(Y, estimator.classes_, form, data)
     return tagged_of(X, Y, form, table, data)
+
+
+def read_sentences(data: str, estimator: Any, tokenize: Tokenizer) -> Tagged:
+    """Plain sentences, one per line, for a ``ChainSVC`` that was trained on words alone."""
+    form = estimator._data_format or {"format": "conll", "columns": 1, "label": -1}
+    reader = estimator._reader
+    if not isinstance(reader, Extractor) or form["columns"] != 1:
+        trained = f"{form['columns']} columns" if isinstance(reader, Extractor) else "features"
+        raise MaxMarginError(
+            f"--raw reads words alone, but the model was trained on {trained}: write a file in "
+            "the format of the training data"
+        )
+    table = Rows.of([[(word,) for word in words] for words in read_raw(data, tokenize)])
+    return tagged_of(table, None, form, table, data)
 
 
 def _guess_columns(table: Rows, reader: Extractor) -> dict[str, Any]:
@@ -127,7 +145,7 @@ def _wrong_columns(table: Rows, form: dict[str, Any], data: str) -> DataError:
     return DataError(
         f"number of columns: {table.n_columns}; the model was trained on {n + 1}, the label in "
         f"column {form['label'] % (n + 1)} (counted from 0), or {n} without labels; "
-        "correct the file",
+        f"correct the file; if its lines are plain sentences, {way_out(form)}",
         display_name(data),
     )
 

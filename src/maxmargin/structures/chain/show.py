@@ -167,7 +167,7 @@ def print_sequence_evaluation(evaluation: SequenceEvaluation) -> None:
     width = max(len(true) for true, _, _ in errors)
     print("\nmost frequent errors")
     for true, found, n in errors:
-        print(f"{n:>7,}  {true:<{width}}  taken for {found}")
+        print(f"{n:>7,}  {true:<{width}}  predicted as {found}")
 
 
 def print_suspects(suspects: list[dict[str, Any]], data: str) -> None:
