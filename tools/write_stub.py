@@ -20,7 +20,7 @@ NAMES = {
     ".estimators.cv": ("PathCV",),
     ".estimators.path": ("RegularizationPath", "regularization_path"),
     ".kernels": ("Basis",),
-    ".outputs.calibration": ("Calibrated", "calibrate"),
+    ".outputs.calibration": ("calibrate",),
     ".problem": ("CompiledProblem", "Functions", "Pack", "Problem"),
     ".registry": ("load",),
     ".result": ("Result", "Status"),

@@ -6,7 +6,7 @@ Nothing slow is imported here, so that ``maxmargin --help`` answers at once.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -91,6 +91,14 @@ def predict(
         bool,
         typer.Option("--scores", help="Add the score of each class (one score for two classes)."),
     ] = False,
+    probabilities: Annotated[
+        bool,
+        typer.Option(
+            "--probabilities",
+            help="Add probabilities: of each class, of each label of a token, of a whole tree. "
+            "Needs a model that 'maxmargin calibrate' wrote.",
+        ),
+    ] = False,
     unlabelled: Annotated[
         bool, typer.Option("--no-labels", help="For chains: DATA has no column of labels.")
     ] = False,
@@ -144,8 +152,38 @@ def predict(
         raise typer.BadParameter(
             "draws the best tree only: leave out --m-best", param_hint="--draw/--svg"
         )
-    wish = Wish(scores, unlabelled, draw, svg)
+    if probabilities and (scores or m_best is not None):
+        raise typer.BadParameter(
+            "--scores and --m-best write scores: give one of them", param_hint="--probabilities"
+        )
+    wish = Wish(scores, unlabelled, draw, svg, probabilities)
     write_predictions(model, data, out, wish, m_best, diversity)
+
+
+@app.command()
+def calibrate(
+    model: Model,
+    data: Annotated[
+        str,
+        typer.Argument(
+            metavar="DATA", help="Examples that MODEL was not trained on; - is standard input."
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--output", "-o", help="The calibrated model to write.")],
+    method: Annotated[
+        Literal["sigmoid", "isotonic"],
+        typer.Option(
+            help="A logistic curve, or a step function, which needs about a thousand examples."
+        ),
+    ] = "sigmoid",
+) -> None:
+    """Fit probabilities to the predictions of a model on held-out DATA.
+
+    The model that is written makes the same predictions. **predict --probabilities** needs it.
+    """
+    from .commands import calibrate_model
+
+    calibrate_model(model, data, out, method)
 
 
 @app.command()

@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..engine.several_outputs import check_diversity, check_m
 from ..errors import DataError, MaxMarginError
+from ..outputs.calibration import calibrate
 from ..registry import get_structure, load, summary
 from ..report.certificate import bound, certificate, optimum, verdict
 from ..report.console import print_json
@@ -99,11 +100,26 @@ def predict(
                 f"{model}: contains a {type(estimator).__name__}: {option} is not offered for "
                 f"{estimator.structure.name}"
             )
+    if wish.probabilities and not hasattr(estimator, "calibration_"):
+        raise MaxMarginError(
+            f"{model}: has no probabilities yet: run 'maxmargin calibrate {model} DATA -o "
+            "CALIBRATED' with data that it was not trained on"
+        )
     with _plain_warnings():
         if m is None:
             files.predict(estimator, data, out, wish)
         else:
             files.predict_m_best(estimator, data, out, wish, m, diversity)
+
+
+def calibrate_model(model: Path, data: str, out: Path, method: str) -> None:
+    """Write the model with a calibration that is fitted to held-out data."""
+    check_output(out, data)
+    estimator = load(model)
+    with _plain_warnings():
+        examples = estimator.structure.files.read_labelled(data, estimator)
+        calibrate(estimator, examples.X, examples.Y, method)
+    estimator.save(out)
 
 
 def evaluate_model(model: Path, data: str, as_json: bool, plot: Path | None) -> None:

@@ -14,11 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..backends.files import Files, predict_file
 from ..backends.sources import find_paths
+from ..data.probabilities import Calibration, Sigmoid
 from ..engine.several_outputs import check_diversity, check_m
 from ..errors import DataError
 from ..result import Result
 from ..saving.checkpoint import as_checkpoint
 from ..training import train
+from .calibrated import get_curve, if_calibrated
 from .parameters import TrainingParameters
 from .warm import Memory, check_width, join, join_weights
 
@@ -33,6 +35,9 @@ class _SVC(TrainingParameters, BaseEstimator):
 
     result_: Result
     n_iter_: int
+
+    #: Set by ``mm.calibrate``.
+    calibration_: Calibration
 
     #: The format of the training files of ``maxmargin train``, to read other files in it.
     _data_format: dict[str, Any] | None = None
@@ -86,6 +91,7 @@ class _SVC(TrainingParameters, BaseEstimator):
             )
         self.result_ = result
         self.n_iter_ = result.n_iter
+        vars(self).pop("calibration_", None)  # it was that of other weights
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Train on additional examples, starting from the dual variables of the earlier ones.
@@ -166,6 +172,26 @@ class _SVC(TrainingParameters, BaseEstimator):
         It is infinite if there is only one output. ``mm.calibrate`` turns it into probabilities.
         """
         return np.array([margin_of(found) for found in self._m_best(X, 2, 0.0)], float)
+
+    @if_calibrated
+    def probability(self, X: Any) -> np.ndarray:
+        """Probability that the predicted output of each example is right as a whole, array (n,).
+
+        It is 1 for examples with a single possible output. Needs ``mm.calibrate``.
+        """
+        return get_curve(self, "output")(self.confidence(X))
+
+    def _inputs_of(self, X: Any, Y: Any) -> Any:
+        """The inputs of examples, where they may be given by their outputs."""
+        return X
+
+    def _decisions(self, X: Any, Y: Any) -> dict[str, Any]:
+        """Scores and truth of single decisions, as ``outputs.calibration.Decisions`` by kind."""
+        return {}
+
+    def _curves(self) -> dict[str, type]:
+        """The kinds of curves that a calibration may have: Softmax, or Sigmoid for one score."""
+        return {"output": Sigmoid}
 
     def _m_best(self, X: Any, m: int, diversity: float) -> list[list[tuple[Any, float]]]:
         raise NotImplementedError

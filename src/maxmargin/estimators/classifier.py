@@ -13,13 +13,16 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from ..backends.files import FileData, Files
 from ..data.checked import check_vector, csr_rows, plain_array
 from ..data.labels import as_label_array, check_no_nan, encode_labels
+from ..data.probabilities import Sigmoid, Softmax
 from ..errors import DataError
 from ..kernels.estimators import fit_kernel, forget_kernel, kernel_scores
 from ..kernels.functions import is_linear
 from ..objective import LARGEST, check_factor
+from ..outputs.calibration import Decisions
 from ..problem import CompiledProblem
 from ..training import check_alone, check_examples
 from .base import _SVC
+from .calibrated import get_curve, if_calibrated
 from .parameters import KernelParameters
 from .weights import weigh_classes
 
@@ -138,6 +141,32 @@ class _LinearSVC(ClassifierMixin, ClassifierParameters, _SVC):
         scores = self.decision_function(X)
         best = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return self.classes_[best]
+
+    @if_calibrated
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities of the classes, array (n, n_classes) in the order of ``classes_``.
+
+        Needs ``mm.calibrate``. With two classes they are a logistic curve of the decision value
+        (Platt), with more a softmax of the scores with a fitted temperature; or step functions,
+        if the method was "isotonic".
+        """
+        curve, scores = get_curve(self, "classes"), self.decision_function(X)
+        if scores.ndim == 2:
+            return curve(scores)
+        second = curve(scores)
+        return np.column_stack([1.0 - second, second])
+
+    def _decisions(self, X: Any, Y: Any) -> dict[str, Any]:
+        number = {label: k for k, label in enumerate(self.classes_.tolist())}
+        truth = np.array([number.get(label, -1) for label in as_label_array(Y).tolist()], int)
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            known = truth >= 0
+            scores, truth = scores[known], truth[known] == 1
+        return {"classes": Decisions(scores, truth)}
+
+    def _curves(self) -> dict[str, type]:
+        return super()._curves() | {"classes": Sigmoid if len(self.classes_) == 2 else Softmax}
 
     def _m_best(self, X: Any, m: int, diversity: float) -> list[list[tuple[Any, float]]]:
         """Classes sorted by score; two classes have plus and minus half the decision value."""

@@ -1,5 +1,8 @@
 from .brackets import BracketEvaluation as BracketEvaluation
 from .brackets import bracket_f1 as bracket_f1
+from .calibration import ReliabilityCurve as ReliabilityCurve
+from .calibration import expected_calibration_error as expected_calibration_error
+from .calibration import reliability_curve as reliability_curve
 from .chunks import entities as entities
 from .counts import Counts as Counts
 from .sequences import SequenceEvaluation as SequenceEvaluation

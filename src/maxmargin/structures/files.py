@@ -49,16 +49,22 @@ class Wish:
         Draw outputs to standard output.
     svg : path or None
         Draw outputs to this file.
+    probabilities : bool
+        Write the probabilities of a calibrated model.
     """
 
     scores: bool = False
     no_labels: bool = False
     draw: bool = False
     svg: Any = None
+    probabilities: bool = False
 
     def given(self) -> list[str]:
         """The options that were given, as on the command line."""
-        named = {"scores": "--scores", "no_labels": "--no-labels", "draw": "--draw", "svg": "--svg"}
+        named = {
+            "scores": "--scores", "no_labels": "--no-labels", "draw": "--draw", "svg": "--svg",
+            "probabilities": "--probabilities",
+        }  # fmt: skip
         return [option for name, option in named.items() if getattr(self, name)]
 
 

@@ -25,7 +25,7 @@ from .show import Show
 class RowFiles(DataFiles):
     """svmlight files; predictions are one label per line."""
 
-    offers = frozenset({"--scores"})
+    offers = frozenset({"--scores", "--probabilities"})
 
     def read(self, path: str, options: Any) -> Examples:
         """Rows with classes to train on."""
@@ -59,13 +59,14 @@ class RowFiles(DataFiles):
         return Examples(found.X, found.y, path, f"{found.X.shape[0]:,} examples", found.cost)
 
     def predict(self, estimator: Any, path: str, out: str, wish: Wish) -> None:
-        """Write one label per line, followed by the scores of the classes with ``--scores``."""
-        if not wish.scores:
+        """Write one label per line, followed by the scores or probabilities of the classes."""
+        if not wish.scores and not wish.probabilities:
             super().predict(estimator, path, out, wish)
             return
         X = self.read_new(path, estimator).X
         labels = estimator.predict(X).tolist()
-        rows = estimator.decision_function(X).reshape(len(labels), -1).tolist()
+        of_classes = estimator.decision_function if wish.scores else estimator.predict_proba
+        rows = of_classes(X).reshape(len(labels), -1).tolist()
         pairs = zip(labels, rows, strict=True)
         write_lines_atomic(out, ("\t".join(map(str, (label, *row))) for label, row in pairs))
 

@@ -9,16 +9,21 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ...backends.files import Files
+from ...data.probabilities import Softmax
 from ...data.sequences import LabelSequences, Sequences
 from ...data.transitions import allow_gold, allowed_transitions
 from ...engine.shard import predict_labels
 from ...errors import DataError
 from ...estimators.base import _SVC
+from ...estimators.calibrated import get_curve, if_calibrated
 from ...estimators.parameters import KernelParameters
 from ...kernels.estimators import scored_sequences
+from ...metrics.inputs import as_list, check_lengths
+from ...outputs.calibration import Decisions
 from ...outputs.explain import Explanation, explain, largest_slacks
 from ...outputs.m_best import predict_m_best
 from ...training import check_examples
+from .marginals import max_marginals
 from .problem import Chain
 from .tokens import encode_tags, read_new_tokens
 
@@ -72,6 +77,53 @@ class _ChainModel(KernelParameters, _SVC):
             [(flat[r][lo:hi], float(found.score[i, r])) for r in range(found.count[i])]
             for i, (lo, hi) in enumerate(pairwise(ends))
         ]
+
+    def max_marginals(self, X: Any) -> list[np.ndarray]:
+        """For each token and label, the highest score of a sequence with this label there.
+
+        Returns
+        -------
+        list of arrays (L, n_classes)
+            Columns are in the order of ``classes_``. The largest entry of each row is the score
+            of the predicted sequence; -inf means that ``transitions`` forbids the label there.
+        """
+        scores, ends = self._token_scores(X)
+        return np.split(scores, ends[1:-1])
+
+    @if_calibrated
+    def predict_marginals(self, X: Any) -> list[np.ndarray]:
+        """Probabilities of the labels of each token.
+
+        They are a softmax of the max-marginals of the token, with a temperature (or a step
+        function) that ``mm.calibrate`` fits to held-out sequences: of the tokens with probability
+        0.9, about 90 % should be right. They are not the marginals of a probabilistic model such
+        as a CRF. The predicted label of a token is its most probable one.
+
+        Returns
+        -------
+        list of arrays (L, n_classes)
+            Columns are in the order of ``classes_``; each row sums to 1.
+        """
+        scores, ends = self._token_scores(X)
+        return np.split(get_curve(self, "classes")(scores), ends[1:-1])
+
+    def _token_scores(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """The max-marginals of all tokens (total, n_classes), and the offsets of the sequences."""
+        tokens = self._tokens(X)
+        rows, w = self._weighted(tokens)
+        pack = self._problem().pack(rows)
+        return max_marginals(pack, w, len(self.classes_)), tokens.offsets
+
+    def _decisions(self, X: Any, Y: Any) -> dict[str, Any]:
+        scores, ends = self._token_scores(X)
+        number = {label: k for k, label in enumerate(self.classes_.tolist())}
+        truth = [[number.get(label, -1) for label in labels] for labels in map(as_list, Y)]
+        check_lengths(truth, [[0] * int(L) for L in np.diff(ends)])
+        flat = np.array([k for codes in truth for k in codes], int)
+        return {"classes": Decisions(scores, flat)}
+
+    def _curves(self) -> dict[str, type]:
+        return super()._curves() | {"classes": Softmax}
 
     def score(self, X: Any, Y: Any, sample_weight: Any = None) -> float:
         """The fraction of tokens with the right label."""
