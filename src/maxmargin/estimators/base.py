@@ -181,9 +181,9 @@ class _SVC(TrainingParameters, BaseEstimator):
         """
         return get_curve(self, "output")(self.confidence(X))
 
-    def _inputs_of(self, X: Any, Y: Any) -> Any:
-        """The inputs of examples, where they may be given by their outputs."""
-        return X
+    def _examples(self, X: Any, Y: Any) -> tuple[Any, Any]:
+        """Inputs and outputs, where outputs have the form of predictions."""
+        return X, Y
 
     def _decisions(self, X: Any, Y: Any) -> dict[str, Any]:
         """Scores and truth of single decisions, as ``outputs.calibration.Decisions`` by kind."""

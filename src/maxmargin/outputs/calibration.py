@@ -115,13 +115,13 @@ def _folds(estimator: Any, X: Any, Y: Any, cv: Any) -> Iterator[dict[str, Decisi
 
 def decide(estimator: Any, X: Any, Y: Any) -> dict[str, Decisions]:
     """The decisions of a fitted estimator on examples, by kind."""
-    inputs = estimator._inputs_of(X, Y)
-    predicted = estimator.predict(inputs)
+    X, Y = estimator._examples(X, Y)
+    predicted = estimator.predict(X)
     if len(predicted) != len(Y):
         raise DataError(f"X has {len(predicted)} examples and Y has {len(Y)}: lengths must agree")
     right = np.array([_same(a, b) for a, b in zip(predicted, Y, strict=True)], bool)
-    whole = Decisions(estimator.confidence(inputs), right)
-    return {"output": whole} | estimator._decisions(inputs, Y)
+    whole = Decisions(estimator.confidence(X), right)
+    return {"output": whole} | estimator._decisions(X, Y)
 
 
 def _same(a: Any, b: Any) -> bool:
