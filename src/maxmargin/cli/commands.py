@@ -13,7 +13,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..engine.several_outputs import check_diversity, check_m
 from ..errors import DataError, MaxMarginError
-from ..outputs.calibration import calibrate
 from ..registry import get_structure, load, summary
 from ..report.certificate import bound, certificate, optimum, verdict
 from ..report.console import print_json
@@ -114,6 +113,8 @@ def predict(
 
 def calibrate_model(model: Path, data: str, out: Path, method: str) -> None:
     """Write the model with a calibration that is fitted to held-out data."""
+    from ..outputs.calibration import calibrate
+
     check_output(out, data)
     estimator = load(model)
     with _plain_warnings():

@@ -36,6 +36,12 @@ class if_calibrated:
         return self.method.__get__(estimator, owner)
 
 
+def curves_of(estimator: Any) -> dict[str, Any]:
+    """The curves of the calibration of an estimator; none if it is not calibrated."""
+    found = getattr(estimator, "calibration_", None)
+    return {} if found is None else found.curves
+
+
 def get_curve(estimator: Any, name: str) -> Any:
     """The curve of one kind of decisions."""
     curves = estimator.calibration_.curves

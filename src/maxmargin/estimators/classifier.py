@@ -18,11 +18,12 @@ from ..errors import DataError
 from ..kernels.estimators import fit_kernel, forget_kernel, kernel_scores
 from ..kernels.functions import is_linear
 from ..objective import LARGEST, check_factor
-from ..outputs.calibration import Decisions
+from ..outputs.explain import Suspects
 from ..problem import CompiledProblem
 from ..training import check_alone, check_examples
 from .base import _SVC
 from .calibrated import get_curve, if_calibrated
+from .class_answers import class_decisions, class_suspects
 from .parameters import KernelParameters
 from .weights import weigh_classes
 
@@ -157,13 +158,7 @@ class _LinearSVC(ClassifierMixin, ClassifierParameters, _SVC):
         return np.column_stack([1.0 - second, second])
 
     def _decisions(self, X: Any, Y: Any) -> dict[str, Any]:
-        number = {label: k for k, label in enumerate(self.classes_.tolist())}
-        truth = np.array([number.get(label, -1) for label in as_label_array(Y).tolist()], int)
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            known = truth >= 0
-            scores, truth = scores[known], truth[known] == 1
-        return {"classes": Decisions(scores, truth)}
+        return {"classes": class_decisions(self, X, Y)}
 
     def _curves(self) -> dict[str, type]:
         return super()._curves() | {"classes": Sigmoid if len(self.classes_) == 2 else Softmax}
@@ -180,6 +175,9 @@ class _LinearSVC(ClassifierMixin, ClassifierParameters, _SVC):
             [(labels[k], score) for k, score in zip(row, values, strict=True)]
             for row, values in zip(order.tolist(), best, strict=True)
         ]
+
+    def _suspects(self, X: Any, Y: Any, n: int) -> Suspects:
+        return class_suspects(self, X, Y, n)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The accuracy: the weighted fraction of rows whose label is predicted correctly."""

@@ -13,7 +13,8 @@ from ...io.brackets import tree_lines
 from ...io.sources import display_name, open_source
 from ...saving.atomic import write_lines_atomic
 from ..files import DataFiles, Examples, Wish
-from .estimator import CFGSVC, as_inputs, with_words
+from .estimator import CFGSVC
+from .fitted import as_inputs, with_words
 from .options import CFGOptions
 from .show import check_svg, draw_trees, write_svg
 

@@ -20,7 +20,7 @@ from ...estimators.parameters import KernelParameters
 from ...kernels.estimators import scored_sequences
 from ...metrics.inputs import as_list, check_lengths
 from ...outputs.calibration import Decisions
-from ...outputs.explain import Explanation, explain, largest_slacks
+from ...outputs.explain import Suspects, largest_slacks
 from ...outputs.m_best import predict_m_best
 from ...training import check_examples
 from .marginals import max_marginals
@@ -140,22 +140,8 @@ class _ChainModel(KernelParameters, _SVC):
         weight = np.ones(len(n)) if weight is None else weight
         return float(weight @ right / max(weight @ n, 1e-300))
 
-    def explain(self, n: int = 10) -> Explanation:
-        """The n largest weights with their names."""
-        check_is_fitted(self)
-        return explain(self, n)
-
-    def suspects(self, X: Any, Y: Any, n: int = 20) -> list[dict[str, Any]]:
-        """The sequences with the largest slack: where the labels may be wrong.
-
-        Transitions that occur in Y are allowed here, even if the model forbids them.
-
-        Returns
-        -------
-        list of dict
-            ``index``, ``slack``, ``loss``, the labels ``truth``, and the labels ``worst`` of the
-            most violated output.
-        """
+    def _suspects(self, X: Any, Y: Any, n: int) -> Suspects:
+        """Transitions that occur in Y are allowed here, even if the model forbids them."""
         check_examples(X, Y, None)
         tokens = self._tokens(X)
         _, codes = encode_tags(Y, tokens, self.classes_)
@@ -164,7 +150,7 @@ class _ChainModel(KernelParameters, _SVC):
         tokens, w = self._weighted(tokens)
         pack = problem.pack(tokens, LabelSequences(codes, tokens.offsets))
         names = self.classes_.tolist()
-        return [
+        return Suspects(
             {
                 "index": found.index,
                 "slack": found.slack,
@@ -173,7 +159,7 @@ class _ChainModel(KernelParameters, _SVC):
                 "worst": [names[k] for k in found.worst],
             }
             for found in largest_slacks(problem, pack, w, self.rescaling, n)
-        ]
+        )
 
     def _tokens(self, X: Any) -> Sequences:
         check_is_fitted(self)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from ...data.printable import printable
+from ...estimators.calibrated import curves_of
 from ...features import Template
-from ...metrics import SequenceEvaluation, evaluate_sequences
+from ...metrics import SequenceEvaluation, evaluate_sequences, reliability_curve
 from ...report.console import Console, print_json
 from ...report.results import Outcome
 from ..show import Row, Show
@@ -73,7 +74,10 @@ class ChainShow(Show):
     def outcome(self, estimator: Any, data: str, X: Any, Y: Any) -> Outcome:
         """Confusion of labels, exact sequences and entities."""
         found = evaluate_sequences(Y, estimator.predict(X), estimator.classes_)
-        return sequence_outcome(found, data)
+        curve = None
+        if "classes" in curves_of(estimator):
+            curve = reliability_curve(Y, estimator.predict_marginals(X), estimator.classes_)
+        return replace(sequence_outcome(found, data), reliability=curve)
 
     def suspects(self, estimator: Any, X: Any, Y: Any, n: int) -> list[dict[str, Any]]:
         """The sequences with the largest slack, with their words."""
@@ -135,7 +139,7 @@ def sequence_outcome(found: SequenceEvaluation, data: str) -> Outcome:
             f" Entities, as conlleval counts them: precision {100 * (found.precision or 0):.2f}, "
             f"recall {100 * (found.recall or 0):.2f}, F1 {100 * found.f1:.2f} %."
         )
-    return Outcome(data, found.labels, found.confusion, "tokens", more)
+    return Outcome(data, found.labels, found.confusion, "tokens", more, found.entities)
 
 
 def _words(X: Any, i: int) -> Any:
