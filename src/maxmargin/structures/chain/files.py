@@ -28,7 +28,7 @@ class ChainFiles(DataFiles):
     def read(self, path: str, options: ChainOptions) -> Tagged:
         """Sequences to train on."""
         label = -1 if options.label is None else options.label
-        tagged = read_training(path, options.format, label)
+        tagged = read_training(path, options.format, label, options.scheme)
         if tagged.form["format"] == "hmm":
             options.check_for_hmm()
         _check_labels(tagged)

@@ -232,8 +232,10 @@ def _data(chain: dict[str, Any]) -> str:
         case {"format": "conll", "columns": n, "label": label}:
             place = label % (n + 1)
             others = ", ".join(str(j) for j in range(n + 1) if j != place)
+            scheme = f", tags converted to {data['scheme']}" if "scheme" in data else ""
             return (
                 f"CoNLL files of {n + 1} columns: label in column {place}, features from {others}"
+                f"{scheme}"
             )
     kinds = {None: "matrices", "names": "named features", "template": "rows of columns"}
     return f"{kinds.get(chain['reader'], chain['reader'])}, given in Python"
