@@ -24,6 +24,7 @@ class Status(Enum):
     OWN_RULE = "stopped by the solver's own rule before the duality gap was within tol"
     UNCERTIFIED = "ended by the rule of sampled cuts, which give no bound: see result.audit()"
     IMPORTED = "not trained by maxmargin: the weights were read from another program's file"
+    PRUNED = "converged; small weights were removed later, and the gap includes what this costs"
     STALLED = "stopped at the precision of floating point before the gap was within tol: raise tol"
 
 
@@ -135,7 +136,7 @@ class Result:
     @property
     def as_asked(self) -> bool:
         """Whether training ended by the stopping rule of its solver, not by a limit."""
-        return self.converged or self.status is Status.UNCERTIFIED
+        return self.status in (Status.CONVERGED, Status.PRUNED, Status.UNCERTIFIED)
 
     def audit(self) -> Any:
         """P(w) and the value of a feasible dual point: ``.primal``, ``.dual`` and ``.gap``.

@@ -187,6 +187,30 @@ def calibrate(
 
 
 @app.command()
+def prune(
+    model: Model,
+    data: Annotated[
+        str, typer.Argument(metavar="DATA", help="The training data; - is standard input.")
+    ],
+    out: Annotated[Path, typer.Option("--output", "-o", help="The smaller model to write.")],
+    below: Annotated[
+        float,
+        typer.Option(
+            min=0, max=1, help="Remove weights smaller than this fraction of the largest."
+        ),
+    ] = 0.01,
+) -> None:
+    """Remove small weights of a tagger or parser, and say what this costs.
+
+    The objective is computed again on the training data, so that the certificate of the new model
+    is that of its own weights.
+    """
+    from .commands import prune_model
+
+    prune_model(model, data, out, below)
+
+
+@app.command()
 def evaluate(
     model: Model,
     data: Data,

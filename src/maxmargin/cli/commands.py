@@ -123,6 +123,22 @@ def calibrate_model(model: Path, data: str, out: Path, method: str) -> None:
     estimator.save(out)
 
 
+def prune_model(model: Path, data: str, out: Path, below: float) -> None:
+    """Write the model without its small weights; print what was removed."""
+    check_output(out, data)
+    estimator = load(model)
+    if not hasattr(estimator, "prune"):
+        raise MaxMarginError(
+            f"{model}: contains a {type(estimator).__name__}: pruning is for taggers and parsers"
+        )
+    size = model.stat().st_size
+    with _plain_warnings():
+        examples = estimator.structure.files.read_labelled(data, estimator)
+        found = estimator.prune(examples.X, examples.Y, below)
+    estimator.save(out)
+    print(f"{found}; the file has {out.stat().st_size:,} bytes instead of {size:,}")
+
+
 def evaluate_model(model: Path, data: str, as_json: bool, plot: Path | None) -> None:
     """Print how well predictions agree with the true labels."""
     estimator = load(model)

@@ -15,6 +15,7 @@ _VERDICTS = {
     Status.OWN_RULE: "Stopped by the solver's own rule",
     Status.UNCERTIFIED: "Ended by the rule of sampled cuts",
     Status.IMPORTED: "Imported",
+    Status.PRUNED: "Converged, then pruned",
     Status.STALLED: "Stopped at the precision of floating point",
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,12 @@ from ...data.trees import Tree, fold, to_nltk
 from ...engine.shard import predict_labels
 from ...estimators.base import _SVC
 from ...estimators.calibrated import get_curve, if_calibrated
+from ...estimators.prunable import Prunable
 from ...metrics.brackets import bracket_f1
 from ...outputs.calibration import Decisions
 from ...outputs.explain import Suspects, find_suspects
 from ...outputs.m_best import predict_m_best
+from ...training import check_examples
 from .grammar import Grammar
 from .input import read_examples
 from .lexicon import Lexicon
@@ -25,7 +28,7 @@ from .marginals import TreeMarginals, TreeScores, constituents_of, score_trees
 from .problem import CFG
 
 
-class _CFGModel(_SVC):
+class _CFGModel(Prunable, _SVC):
     """The methods of a trained ``CFGSVC``."""
 
     loss: str
@@ -119,6 +122,16 @@ class _CFGModel(_SVC):
         if self.input == "tags":  # the words of predicted trees are tags
             trees = [with_words(tree, tree.tags()) for tree in trees]
         return sentences, [self._own(tree) for tree in trees]
+
+    def _training(self, X: Any, Y: Any, sample_weight: Any) -> tuple[Any, Any, np.ndarray]:
+        problem, (sentences, trees) = self._problem(), as_inputs(X, Y, self.input)
+        weight = check_examples(sentences, trees, sample_weight)
+        return problem, problem.pack(sentences, trees, weight), self.coef_
+
+    def _replace_weights(self, w: np.ndarray) -> tuple[int, int]:
+        self.coef_ = w
+        self.result_ = replace(self.result_, w=w)
+        return len(w), len(w)
 
     def _suspects(self, X: Any, Y: Any, n: int) -> Suspects:
         """Trees with rules that the grammar does not have are skipped, with a warning."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -17,6 +18,7 @@ from ...errors import DataError
 from ...estimators.base import _SVC
 from ...estimators.calibrated import get_curve, if_calibrated
 from ...estimators.parameters import KernelParameters
+from ...estimators.prunable import Prunable
 from ...kernels.estimators import scored_sequences
 from ...metrics.inputs import as_list, check_lengths
 from ...outputs.calibration import Decisions
@@ -25,10 +27,10 @@ from ...outputs.m_best import predict_m_best
 from ...training import check_examples
 from .marginals import max_marginals
 from .problem import Chain
-from .tokens import encode_tags, read_new_tokens
+from .tokens import encode_tags, read_new_tokens, with_names
 
 
-class _ChainModel(KernelParameters, _SVC):
+class _ChainModel(KernelParameters, Prunable, _SVC):
     """The methods of a trained ``ChainSVC``."""
 
     loss: Any
@@ -139,6 +141,27 @@ class _ChainModel(KernelParameters, _SVC):
             n[i] = len(found)
         weight = np.ones(len(n)) if weight is None else weight
         return float(weight @ right / max(weight @ n, 1e-300))
+
+    def _training(self, X: Any, Y: Any, sample_weight: Any) -> tuple[Any, Any, np.ndarray]:
+        weight = check_examples(X, Y, sample_weight)
+        tokens, problem = self._tokens(X), self._problem()
+        _, codes = encode_tags(Y, tokens, self.classes_)
+        pack = problem.pack(tokens, LabelSequences(codes, tokens.offsets), weight)
+        return problem, pack, self._w()
+
+    def _replace_weights(self, w: np.ndarray) -> tuple[int, int]:
+        """Features with names and without weights are removed."""
+        K, d = len(self.classes_), self.n_features_in_
+        emissions = w[: d * K].reshape(d, K)
+        if self._reader is not None:
+            kept = np.flatnonzero(emissions.any(axis=1))
+            kept = kept if len(kept) else np.arange(min(d, 1))
+            self._reader = with_names(self._reader, kept)
+            self.feature_names_, self.n_features_in_ = self._reader.names_, len(kept)
+            w = np.concatenate([emissions[kept].ravel(), w[d * K :]])
+        self.result_ = replace(self.result_, w=w)
+        self._set_weights(w)
+        return d, self.n_features_in_
 
     def _suspects(self, X: Any, Y: Any, n: int) -> Suspects:
         """Transitions that occur in Y are allowed here, even if the model forbids them."""

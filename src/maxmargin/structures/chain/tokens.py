@@ -52,6 +52,14 @@ def read_new_tokens(X: Any, reader: Extractor | Vocabulary | None, n_features: i
     return tokens
 
 
+def with_names(reader: Extractor | Vocabulary, kept: np.ndarray) -> Extractor | Vocabulary:
+    """A reader with only some of its features, by their numbers."""
+    names = [reader.names_[f] for f in kept.tolist()]
+    if isinstance(reader, Vocabulary):
+        return Vocabulary(names, reader.min_count)
+    return Extractor.from_names(reader.template_.text, names)
+
+
 def _has_names(X: Any) -> bool:
     """Whether tokens are dicts or lists of names, not rows of numbers."""
     if isinstance(X, Sequences):
