@@ -20,7 +20,7 @@ NAMES = {
     ".estimators.cv": ("PathCV",),
     ".estimators.path": ("RegularizationPath", "regularization_path"),
     ".kernels": ("Basis",),
-    ".outputs.calibration": ("Calibrated", "calibrate"),
+    ".outputs.calibration": ("calibrate",),
     ".problem": ("Bounded", "CompiledProblem", "Functions", "Pack", "Problem", "frozen"),
     ".registry": ("load",),
     ".result": ("Result", "Status"),

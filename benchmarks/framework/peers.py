@@ -44,6 +44,11 @@ def run_peer(data: Tagged, program: str) -> dict[str, Any]:
         return {"time": took, "accuracy": _test(data, model)}
 
 
+def train_crf(data: Tagged, model: str) -> None:
+    """Train a CRF by L-BFGS and write it to the file ``model``."""
+    _trainer(data, *PEERS["lbfgs, c2 = 1"]).train(model)
+
+
 def run_sgd(data: Tagged, iterations: int) -> dict[str, Any]:
     """Stochastic gradient descent with its test accuracy after each iteration.
 

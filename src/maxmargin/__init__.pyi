@@ -19,7 +19,6 @@ from .estimators.cv import PathCV as PathCV
 from .estimators.path import RegularizationPath as RegularizationPath
 from .estimators.path import regularization_path as regularization_path
 from .kernels import Basis as Basis
-from .outputs.calibration import Calibrated as Calibrated
 from .outputs.calibration import calibrate as calibrate
 from .problem import Bounded as Bounded
 from .problem import CompiledProblem as CompiledProblem

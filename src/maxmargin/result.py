@@ -28,6 +28,7 @@ class Status(Enum):
         "optimised as far as inference allows: the gap of the outputs found is within tol, and the "
         "oracle's bounds leave the rest"
     )
+    PRUNED = "converged; small weights were removed later, and the gap includes what this costs"
     STALLED = "stopped at the precision of floating point before the gap was within tol: raise tol"
 
 
@@ -159,7 +160,9 @@ class Result:
     @property
     def as_asked(self) -> bool:
         """Whether training ended by the stopping rule of its solver, not by a limit."""
-        as_asked = (Status.CONVERGED, Status.INFERENCE_LIMITED, Status.UNCERTIFIED)
+        as_asked = (
+            Status.CONVERGED, Status.INFERENCE_LIMITED, Status.PRUNED, Status.UNCERTIFIED,
+        )  # fmt: skip
         return self.status in as_asked
 
     def audit(self) -> Any:

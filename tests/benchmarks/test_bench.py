@@ -349,6 +349,26 @@ def test_crfsuite_on_the_same_features(tmp_path):
     assert found["time"] == found["curve"][-1][0]
 
 
+def test_calibration_of_chains_and_of_a_crf(tmp_path):
+    pytest.importorskip("pycrfsuite")
+    from benchmarks.ours.calibration import CRF, DEFAULT, crf_marginals, errors_of, judge
+
+    data = load_tagged("chunking", write_conll(tmp_path, 30))
+    found = crf_marginals(data)
+    assert found.shape == (len(data.truth), len(data.labels))
+    np.testing.assert_allclose(found.sum(axis=1), 1.0)
+    errors = errors_of(np.array([[0.9, 0.1], [0.8, 0.2]]), np.array([0, -1]))
+    assert errors["accuracy"] == 0.5 and errors["ece"] == pytest.approx((0.1 + 0.8) / 2)
+    assert errors["nll"] == pytest.approx(-np.log(0.9))
+    for mine, passed in ((0.01, True), (0.03, False)):
+        groups = [
+            Group({"task": task, "program": name}, [{"ece": value, "nll": 0.1}])
+            for task in ("BioNLP", "BioCreative")
+            for name, value in ((DEFAULT, mine), (CRF, 0.02))
+        ]
+        assert judge(groups).passed is passed
+
+
 def test_memory_of_a_chain(tmp_path, capsys):
     from benchmarks.framework.memory import _STATUS, main
 

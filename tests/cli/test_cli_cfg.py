@@ -201,7 +201,7 @@ def test_mistakes_end_in_one_line(files, tmp_path):
     assert "--no-labels is not available" in error_of(run("predict", model, plain, "--no-labels"))
     assert "ends in .svg" in error_of(run("predict", model, plain, "--svg", tmp_path / "a.png"))
     assert "contains no sentences" in error_of(run("predict", model, "-", input="\n"))
-    assert "suspects is not available for cfg" in error_of(run("suspects", model, plain))
+    assert "contains no trees" in error_of(run("suspects", model, plain))
 
 
 def test_drawings_are_for_parsers(tmp_path):

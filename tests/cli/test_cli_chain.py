@@ -279,8 +279,6 @@ def test_other_mistakes(folder, tmp_path):
     assert "one of .png" in error_of(run("evaluate", model, data, "--plot", tmp_path / "c.gif"))
     (tmp_path / "s").write_text("1 1:1\n2 2:1\n")
     passed("train", "multiclass", tmp_path / "s", "-qo", tmp_path / "multi")
-    message = error_of(run("suspects", tmp_path / "multi", tmp_path / "s"))
-    assert "suspects is not available for multiclass" in message
     message = error_of(run("predict", tmp_path / "multi", tmp_path / "s", "--no-labels"))
     assert "--no-labels is not available for multiclass" in message
     assert "feature 2" in passed("explain", tmp_path / "multi").stdout

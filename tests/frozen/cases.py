@@ -94,6 +94,34 @@ def _structured() -> Any:
     return mm.StructuredSVC(Sign(), C=0.3).fit(X, [int(label) for label in 2 * y - 1]), new
 
 
+def _calibrated(case: Callable[[], tuple[Any, Any]], X: Any, Y: Any, method: str) -> Any:
+    """The case with a calibration; which labels are true does not matter for the file."""
+    estimator, new = case()
+    return mm.calibrate(estimator, X, Y, method), new
+
+
+def _calibrated_chain() -> Any:
+    X, y, _ = points()
+    tags = [labels.tolist() for labels in np.split(np.append(y[:20], y[:19:-1]), 10)]
+    return _calibrated(CASES["chain-dense"], np.split(X, 10), tags, "sigmoid")
+
+
+def _calibrated_classes(name: str, k: int, method: str) -> Any:
+    X, y, _ = points(k)
+    return _calibrated(CASES[name], X, np.roll(y, 5), method)
+
+
+def _calibrated_parser() -> Any:
+    """The phrase at the end belongs to the noun or to the verb before it."""
+    start, end = "(S (NP (N dogs)) (VP (V see)", "(PP (P by) (NP (N {})))"
+    noun = start + " (NP (NP (N cats)) " + end + ")))"
+    verb = start + " (NP (N cats)) " + end + "))"
+    trees = [noun.format("day"), noun.format("day"), noun.format("trees"), verb.format("day")]
+    return _calibrated(
+        lambda: _parser(trees, ["dogs see cats by night", "dogs see"]), None, trees, "isotonic"
+    )
+
+
 _TAGGED = [[["the", "D"], ["cat", "N"], ["sees", "V"], ["parks", "N"]], [["dogs", "N"]]]
 _PAIRS = [(None, "D"), (None, "N"), ("D", "N"), ("N", "V"), ("N", None), ("V", None)]
 
@@ -136,6 +164,10 @@ CASES: dict[str, Callable[[], tuple[Any, Any]]] = {
     "kernel-sampled": lambda: _classifier(
         mm.BinarySVC(kernel="rbf", gamma=0.3, solver=mm.SampledCuts("constant", r=20)), 2
     ),
+    "binary-calibrated": lambda: _calibrated_classes("binary", 2, "sigmoid"),
+    "multiclass-calibrated": lambda: _calibrated_classes("multiclass", 3, "isotonic"),
+    "chain-calibrated": _calibrated_chain,
+    "cfg-calibrated": _calibrated_parser,
     "structured": _structured,
 }
 
@@ -174,6 +206,12 @@ def answers(estimator: Any, X: Any) -> dict[str, Any]:
             [[plain(output), float(score)] for output, score in outputs]
             for outputs in estimator.predict_m_best(X, 2)
         ]
+    if hasattr(estimator, "calibration_"):
+        for method in ("predict_proba", "predict_marginals"):
+            if hasattr(estimator, method):
+                found[method] = plain(getattr(estimator, method)(X))
+        if "output" in estimator.calibration_.curves:
+            found["probability"] = plain(estimator.probability(X))
     return found
 
 
@@ -181,6 +219,8 @@ def plain(output: Any) -> Any:
     """An output as JSON types; trees as their brackets."""
     if isinstance(output, mm.Tree):
         return str(output)
+    if isinstance(output, dict):
+        return [[*map(plain, key), value] for key, value in output.items()]
     if isinstance(output, list | tuple):
         return [plain(part) for part in output]
     return output.tolist() if isinstance(output, np.ndarray | np.generic) else output

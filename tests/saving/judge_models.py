@@ -69,6 +69,8 @@ def use(model, name, X) -> str:
         found = model.predict(X)
         again = model.predict(X)
         scores = model.confidence(X) if name != "structured" else np.zeros(1)
+        if not all(map(are_probabilities, probabilities(model, X))):
+            return "WRONG: probabilities that are none"
         shown = evaluate(model, name, X, found)
     except ValueError as error:
         if form(model) != form(original) and not isinstance(error, UnicodeError):
@@ -79,6 +81,19 @@ def use(model, name, X) -> str:
     if np.isnan(scores).any() or not all(map(same, found, again)):
         return "WRONG: two predictions differ, or a score is NaN"
     return f"WRONG: control characters in {shown!r}" if is_strange(shown) else "works"
+
+
+def probabilities(model, X):
+    """All arrays of probabilities that a model gives; a file may leave out kinds of them."""
+    for method in ("probability", "predict_proba", "predict_marginals"):
+        with contextlib.suppress(mm.DataError):
+            for found in getattr(model, method, lambda X: [])(X):
+                yield np.asarray(getattr(found, "tags", found))
+
+
+def are_probabilities(p):
+    sums = p.ndim == 2 and p.size > 0
+    return ((p >= 0) & (p <= 1 + 1e-9)).all() and (not sums or np.allclose(p.sum(axis=1), 1))
 
 
 def evaluate(model, name, X, Y) -> str:

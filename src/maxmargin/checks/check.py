@@ -319,8 +319,8 @@ def check_upper_bound(example: Example, mode: int, trial: Trial, best: Known) ->
     bound, (value, size) = trial.bounds[mode], best.value(trial.w, mode)
     if value - bound > RTOL * (size + abs(bound)):
         raise ProblemError(
-            f"{CALLS[mode]} of example {example.i} returned the upper bound {bound:.6g}, but "
-            f"{best} has value {value:.6g} ({best.origin}; loss {best.loss:g}, |w| = "
+            f"{example.calls[mode]} of example {example.i} returned the upper bound {bound:.6g}, "
+            f"but {best} has value {value:.6g} ({best.origin}; loss {best.loss:g}, |w| = "
             f"{np.linalg.norm(trial.w):.3g}): it must be at least {GOALS[mode]} of every output"
         )
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -95,6 +95,14 @@ def predict(
         bool,
         typer.Option("--scores", help="Add the score of each class (one score for two classes)."),
     ] = False,
+    probabilities: Annotated[
+        bool,
+        typer.Option(
+            "--probabilities",
+            help="Add probabilities: of each class, of each label of a token, of a whole tree. "
+            "Needs a model that 'maxmargin calibrate' wrote.",
+        ),
+    ] = False,
     unlabelled: Annotated[
         bool, typer.Option("--no-labels", help="For chains: DATA has no column of labels.")
     ] = False,
@@ -159,6 +167,10 @@ def predict(
         raise typer.BadParameter(
             "draws the best tree only: leave out --m-best", param_hint="--draw/--svg"
         )
+    if probabilities and (scores or m_best is not None):
+        raise typer.BadParameter(
+            "--scores and --m-best write scores: give one of them", param_hint="--probabilities"
+        )
     check_inputs(model, data)
     from ..structures.files import Wish
     from .commands import find_tokenizer
@@ -167,8 +179,60 @@ def predict(
     if tokenizer is not None and not raw:
         raise typer.BadParameter("needs --raw", param_hint="--tokenizer")
     split = find_tokenizer(tokenizer or "spaces") if raw else None
-    wish = Wish(scores, unlabelled, draw, svg, split)
+    wish = Wish(scores, unlabelled, draw, svg, split, probabilities)
     write_predictions(model, data, out, wish, m_best, diversity, problem)
+
+
+@command()
+def calibrate(
+    model: Model,
+    data: Annotated[
+        str,
+        typer.Argument(
+            metavar="DATA", help="Examples that MODEL was not trained on; - is standard input."
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--output", "-o", help="The calibrated model to write.")],
+    method: Annotated[
+        Literal["sigmoid", "isotonic"],
+        typer.Option(
+            help="A logistic curve, or a step function, which needs about a thousand examples."
+        ),
+    ] = "sigmoid",
+) -> None:
+    """Fit probabilities to the predictions of a model on held-out DATA.
+
+    The model that is written makes the same predictions. **predict --probabilities** needs it.
+    """
+    check_inputs(model, data)
+    from .commands import calibrate_model
+
+    calibrate_model(model, data, out, method)
+
+
+@command()
+def prune(
+    model: Model,
+    data: Annotated[
+        str, typer.Argument(metavar="DATA", help="The training data; - is standard input.")
+    ],
+    out: Annotated[Path, typer.Option("--output", "-o", help="The smaller model to write.")],
+    below: Annotated[
+        float,
+        typer.Option(
+            min=0, max=1, help="Remove weights smaller than this fraction of the largest."
+        ),
+    ] = 0.01,
+) -> None:
+    """Remove small weights of a tagger or parser, and say what this costs.
+
+    The objective is computed again on the training data, so that the certificate of the new model
+    is that of its own weights.
+    """
+    check_inputs(model, data)
+    from .commands import prune_model
+
+    prune_model(model, data, out, below)
 
 
 @command()

@@ -118,6 +118,11 @@ def predict(
                 f"{model}: contains a {type(estimator).__name__}: {option} is not available for "
                 f"{estimator.structure.name}"
             )
+    if wish.probabilities and not hasattr(estimator, "calibration_"):
+        raise MaxMarginError(
+            f"{model}: has no probabilities yet: run 'maxmargin calibrate {model} DATA -o "
+            "CALIBRATED' with data that it was not trained on"
+        )
     with _messages():
         if m is None:
             files.predict(estimator, data, out, wish)
@@ -132,6 +137,34 @@ def find_tokenizer(name: str) -> Any:
         known = ", ".join(TOKENIZERS)
         raise MaxMarginError(f"tokenizer {name!r} is not one of {known} or a module:function")
     return found
+
+
+def calibrate_model(model: Path, data: str, out: Path, method: str) -> None:
+    """Write the model with a calibration that is fitted to held-out data."""
+    from ..outputs.calibration import calibrate
+
+    check_output(out, data)
+    estimator = load(model)
+    with _messages():
+        examples = estimator.structure.files.read_labelled(data, estimator)
+        calibrate(estimator, examples.X, examples.Y, method)
+    estimator.save(out)
+
+
+def prune_model(model: Path, data: str, out: Path, below: float) -> None:
+    """Write the model without its small weights; print what was removed."""
+    check_output(out, data)
+    estimator = load(model)
+    if not hasattr(estimator, "prune"):
+        raise MaxMarginError(
+            f"{model}: contains a {type(estimator).__name__}: pruning is for taggers and parsers"
+        )
+    size = model.stat().st_size
+    with _messages():
+        examples = estimator.structure.files.read_labelled(data, estimator)
+        found = estimator.prune(examples.X, examples.Y, below)
+    estimator.save(out)
+    print(f"{found}; the file has {out.stat().st_size:,} bytes instead of {size:,}")
 
 
 def evaluate_model(

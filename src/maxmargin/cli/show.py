@@ -64,6 +64,9 @@ def print_info(path: str, content: dict[str, Any]) -> None:
     else:
         which = " that are not zero" if structure.model.counts_nonzeros else ""
         rows.append(("weights", f"{content['n_weights']:,}{which}"))
+    if content["calibration"] is not None:
+        found = content["calibration"]
+        rows.append(("calibration", f"{found['method']}, {found['n']:,} held-out examples"))
     console = Console()
     console.print(pairs_table([*rows, *result_rows(content["result"])]))
     console.print(Text(printable(certificate(content["result"]))))

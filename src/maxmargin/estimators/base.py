@@ -7,29 +7,25 @@ import warnings
 from pathlib import Path
 from typing import Any, Self
 
-import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from ..backends.files import Files, predict_file
 from ..backends.sources import find_paths
-from ..engine.several_outputs import check_diversity, check_m
 from ..errors import DataError
 from ..result import Result
 from ..saving.checkpoint import as_checkpoint
 from ..training import train
+from .answers import Answers
 from .parameters import TrainingParameters
 from .warm import Memory, check_width, join, join_weights
 
 
-class _SVC(TrainingParameters, BaseEstimator):
+class _SVC(TrainingParameters, Answers, BaseEstimator):
     """Base class of all estimators: the parameters of training and the result."""
 
     C: float
-
-    #: The structure that the estimator belongs to.
-    structure: Any
 
     result_: Result
     n_iter_: int
@@ -86,6 +82,7 @@ class _SVC(TrainingParameters, BaseEstimator):
             )
         self.result_ = result
         self.n_iter_ = result.n_iter
+        vars(self).pop("calibration_", None)  # it was that of other weights
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Train on additional examples, starting from the dual variables of the earlier ones.
@@ -134,77 +131,9 @@ class _SVC(TrainingParameters, BaseEstimator):
             return [predict_file(*job, alone) for job in jobs]
         return self.backend.map(predict_file, jobs, alone)
 
-    def predict_m_best(
-        self, X: Any, m: int = 5, diversity: float = 0.0
-    ) -> list[list[tuple[Any, float]]]:
-        """Up to m different outputs of each example with their scores ``<w, phi>``, best first.
-
-        Parameters
-        ----------
-        X : sequence
-            Inputs, as for ``predict``.
-        m : int
-            Maximum number of outputs; an example with fewer possible outputs gets all of them.
-        diversity : float
-            0 for the m best outputs. Otherwise each next output maximises its score plus
-            ``diversity`` times the number of labels in which it differs from each earlier output.
-            For trees it is the penalty for each constituent (label, first and last word) that an
-            earlier tree has. It has no effect on classes. The returned scores do not include it.
-
-        Returns
-        -------
-        list of lists of ``(output, score)``
-            One list per example. The first output is that of ``predict``.
-        """
-        check_m(m)
-        check_diversity(diversity)
-        return self._m_best(X, m, diversity)
-
-    def confidence(self, X: Any) -> np.ndarray:
-        """Difference of the scores of the best and the second best output, array (n,).
-
-        It is infinite if there is only one output. ``mm.calibrate`` turns it into probabilities.
-        """
-        return np.array([margin_of(found) for found in self._m_best(X, 2, 0.0)], float)
-
-    def _m_best(self, X: Any, m: int, diversity: float) -> list[list[tuple[Any, float]]]:
-        raise NotImplementedError
-
     def save(self, path: str | Path) -> None:
         """Write the model to a file that ``mm.load`` reads, completely or not at all."""
         from ..saving.models import save_model
 
         check_is_fitted(self)
         save_model(self, path)
-
-    def report(
-        self, path: str | Path, X: Any = None, Y: Any = None, *, test: Any = None, n: int = 10
-    ) -> None:
-        """Write a report on training and on the model: one HTML file that needs no network.
-
-        Parameters
-        ----------
-        path : str or path
-            A .html file.
-        X, Y : optional
-            The training examples. With them the report contains results per label and the examples
-            with the largest slacks.
-        test : (X, Y), optional
-            Test examples, to report results on.
-        n : int
-            Number of weights of each sign to show per label.
-
-        Raises
-        ------
-        MaxMarginError
-            If bokeh is missing (``pip install bokeh``), or the file cannot be written.
-        """
-        from ..report.fitted import report_estimator
-
-        check_is_fitted(self)
-        report_estimator(path, self, X, Y, test, n)
-
-
-def margin_of(found: list[tuple[Any, float]]) -> float:
-    """The difference of the two best scores; infinite if there is one output."""
-    return found[0][1] - found[1][1] if len(found) > 1 else float("inf")

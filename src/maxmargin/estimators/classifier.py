@@ -13,13 +13,17 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from ..backends.files import FileData, Files
 from ..data.checked import check_vector, csr_rows, plain_array
 from ..data.labels import as_label_array, check_no_nan, encode_labels
+from ..data.probabilities import Sigmoid, Softmax
 from ..errors import DataError
 from ..kernels.estimators import fit_kernel, forget_kernel, kernel_scores
 from ..kernels.functions import is_linear
 from ..objective import LARGEST, check_factor
+from ..outputs.explain import Suspects
 from ..problem import CompiledProblem
 from ..training import check_alone, check_examples
 from .base import _SVC
+from .calibrated import get_curve, if_calibrated
+from .class_answers import class_decisions, class_suspects
 from .parameters import KernelParameters
 from .weights import weigh_classes
 
@@ -140,6 +144,26 @@ class _LinearSVC(ClassifierMixin, ClassifierParameters, _SVC):
         best = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return self.classes_[best]
 
+    @if_calibrated
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities of the classes, array (n, n_classes) in the order of ``classes_``.
+
+        Needs ``mm.calibrate``. With two classes they are a logistic curve of the decision value
+        (Platt), with more a softmax of the scores with a fitted temperature; or step functions,
+        if the method was "isotonic".
+        """
+        curve, scores = get_curve(self, "classes"), self.decision_function(X)
+        if scores.ndim == 2:
+            return curve(scores)
+        second = curve(scores)
+        return np.column_stack([1.0 - second, second])
+
+    def _decisions(self, X: Any, Y: Any) -> dict[str, Any]:
+        return {"classes": class_decisions(self, X, Y)}
+
+    def _curves(self) -> dict[str, type]:
+        return super()._curves() | {"classes": Sigmoid if len(self.classes_) == 2 else Softmax}
+
     def _m_best(self, X: Any, m: int, diversity: float) -> list[list[tuple[Any, float]]]:
         """Classes sorted by score; two classes have plus and minus half the decision value."""
         scores = self.decision_function(X)
@@ -152,6 +176,9 @@ class _LinearSVC(ClassifierMixin, ClassifierParameters, _SVC):
             [(labels[k], score) for k, score in zip(row, values, strict=True)]
             for row, values in zip(order.tolist(), best, strict=True)
         ]
+
+    def _suspects(self, X: Any, Y: Any, n: int) -> Suspects:
+        return class_suspects(self, X, Y, n)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The accuracy: the weighted fraction of rows whose label is predicted correctly."""

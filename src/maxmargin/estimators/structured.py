@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..engine.python import as_compiled_problem
 from ..engine.shard import predict_labels
+from ..outputs.explain import Suspects, find_suspects
 from ..outputs.m_best import predict_m_best
 from ..problem import CompiledProblem, Pack
 from ..training import check_examples
@@ -91,6 +92,10 @@ class ProblemSVC(_SVC):
             for i in range(pack.n)
         ]
         return -float(np.average(loss, weights=pack.weight))
+
+    def _suspects(self, X: Any, Y: Any, n: int) -> Suspects:
+        problem, pack = self._packed(X, Y)
+        return find_suspects(problem, pack, self.coef_, self.rescaling, n)
 
     def _packed(self, X: Any, Y: Any, sample_weight: Any = None) -> tuple[CompiledProblem, Pack]:
         """The problem and examples of a fitted estimator, with their true outputs."""

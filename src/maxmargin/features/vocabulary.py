@@ -14,6 +14,7 @@ import numpy as np
 from ..data.sequences import offsets_of
 from ..errors import DataError
 from .coding import Codes, in_columns, place, rank, token_matrix
+from .nested import flatten, has_parts
 
 if TYPE_CHECKING:
     from ..data.sequences import Sequences
@@ -24,12 +25,15 @@ class Vocabulary:
 
     A token is a dict from names to values, or a list of names. A value is a number, a bool (1 or 0)
     or a str, which gives the feature ``name=value`` with the value 1. Names in a list have the
-    value 1.
+    value 1. As in CRFsuite a value may also be a list or a set of str, which gives a feature
+    ``name=value`` for each of them, or another dict, whose features get the prefix ``name:``.
 
     Parameters
     ----------
     names : iterable of str, optional
         The names of the columns, if already known.
+    min_count : int
+        Features that occur fewer times in the data of `fit_transform` are left out.
 
     Attributes
     ----------
@@ -47,7 +51,8 @@ class Vocabulary:
            [0.5, 0. , 1. ]])
     """
 
-    def __init__(self, names: Iterable[str] | None = None):
+    def __init__(self, names: Iterable[str] | None = None, min_count: int = 1):
+        self.min_count = min_count
         self._index: dict[str, int] | None = None
         if names is not None:
             self.names_ = list(names)
@@ -83,8 +88,14 @@ class Vocabulary:
             feature.
         """
         entries = _entries(X)
-        columns, n = rank(np.bincount(entries.codes, minlength=len(entries.names)))
-        self.names_ = in_columns(entries.names, columns, n) if n else []
+        counts = np.bincount(entries.codes, minlength=len(entries.names))
+        columns, n = rank(counts, self.min_count)
+        if len(counts) and not n:
+            raise DataError(
+                f"no feature occurs min_count = {self.min_count} times; use a lower min_count"
+            )
+        kept = compress(entries.names, (columns >= 0).tolist())
+        self.names_ = in_columns(kept, columns[columns >= 0], n) if n else []
         self._index = None
         return entries.sequences(columns, n)
 
@@ -124,14 +135,23 @@ def _entries(X: Any) -> _Entries:
     offsets = offsets_of(list(map(len, sequences)))
     tokens = list(chain.from_iterable(sequences))
     lists = _are_lists(tokens, offsets)
+    if not lists and has_parts(tokens):
+        return _numbered(offsets, *flatten(tokens, offsets), False)
     lengths = np.fromiter(map(len, tokens), np.int64, len(tokens))
     owner = np.repeat(np.arange(len(tokens), dtype=np.int32), lengths)
     names: list[Any] = list(chain.from_iterable(tokens))
+    raw = None if lists else list(chain.from_iterable(token.values() for token in tokens))
+    return _numbered(offsets, owner, names, raw, lists)
+
+
+def _numbered(
+    offsets: np.ndarray, owner: np.ndarray, names: list[Any], raw: list[Any] | None, lists: bool
+) -> _Entries:
+    """The entries of features with their tokens, names and values (None if all are 1)."""
     _check_names(names, owner, offsets)
     keys: Iterable[Any] = names
     values = np.ones(len(names))
-    if not lists:
-        raw = list(chain.from_iterable(token.values() for token in tokens))
+    if raw is not None:
         texts = _text_types(raw, names, owner, offsets)
         if texts:
             # Number the pairs first, so that a string is made only once for each distinct pair.

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .hmm import hmm_lines, read_hmm
     from .svm_struct import StructModel, read_svm_struct, write_svm_struct
     from .svmlight import Examples, read_examples, read_svmlight
+    from .tags import convert_tags
 
 _HOME = {
     "Examples": "svmlight",
@@ -26,6 +27,7 @@ _HOME = {
     "atomic_file": "..saving.atomic",
     "clean": "..data.brackets",
     "conll_lines": "conll",
+    "convert_tags": "tags",
     "hmm_lines": "hmm",
     "labels_from_json": "..saving.label_json",
     "labels_to_json": "..saving.label_json",
@@ -54,6 +56,7 @@ __all__ = [
     "atomic_file",
     "clean",
     "conll_lines",
+    "convert_tags",
     "hmm_lines",
     "labels_from_json",
     "labels_to_json",

@@ -1,8 +1,12 @@
 from .brackets import BracketEvaluation as BracketEvaluation
 from .brackets import bracket_f1 as bracket_f1
+from .calibration import ReliabilityCurve as ReliabilityCurve
+from .calibration import expected_calibration_error as expected_calibration_error
+from .calibration import reliability_curve as reliability_curve
 from .chunks import entities as entities
 from .counts import Counts as Counts
 from .sequences import SequenceEvaluation as SequenceEvaluation
+from .sequences import classification_report as classification_report
 from .sequences import entity_f1 as entity_f1
 from .sequences import evaluate_sequences as evaluate_sequences
 from .sequences import sequence_accuracy as sequence_accuracy

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from ..data.frames import data_frame
 from ..data.printable import printable
 
 
@@ -66,6 +67,32 @@ class Counts:
             dict(zip(keys, (plain(name), *row), strict=True))
             for name, row in zip(self.names, values, strict=True)
         ]
+
+    def to_frame(self) -> Any:
+        """A data frame with one row per name; needs pandas."""
+        keys = ("name", "precision", "recall", "f1", "correct", "found", "support")
+        return data_frame(self.rows(), keys)
+
+    def report(self) -> dict[str, dict[str, float]]:
+        """The dict of scikit-learn's ``classification_report(output_dict=True)``.
+
+        For each name, and for "micro avg", "macro avg" and "weighted avg": "precision", "recall",
+        "f1-score" and "support".
+        """
+        measures = np.array([self.precision, self.recall, self.f1]).reshape(3, -1)
+        overall, n = self.overall, int(self.support.sum())
+        micro = [float(v[0]) for v in (overall.precision, overall.recall, overall.f1)]
+        rows: dict[str, Any] = {
+            str(plain(name)): (*values, int(support))
+            for name, values, support in zip(
+                self.names, measures.T.tolist(), self.support, strict=True
+            )
+        }
+        rows["micro avg"] = (*micro, n)
+        rows["macro avg"] = (*measures.mean(axis=1).tolist(), n) if len(self) else (0.0,) * 3 + (n,)
+        rows["weighted avg"] = (*(measures @ self.support / max(n, 1)).tolist(), n)
+        keys = ("precision", "recall", "f1-score", "support")
+        return {name: dict(zip(keys, row, strict=True)) for name, row in rows.items()}
 
     def __str__(self) -> str:
         names = [printable(name) for name in self.names]

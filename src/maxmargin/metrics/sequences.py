@@ -189,6 +189,36 @@ def evaluate_sequences(
     return SequenceEvaluation(labels, n_known, confusion, len(there), n_exact, entities)
 
 
+def classification_report(
+    truth: Iterable[Sequence[Any]], predicted: Iterable[Sequence[Any]], output_dict: bool = False
+) -> str | dict[str, dict[str, float]]:
+    """Precision, recall, F1 and support of each type of entity, as scikit-learn reports classes.
+
+    Parameters
+    ----------
+    truth, predicted : lists of sequences of labels
+        Chunk tags such as "B-PER", whose entities are counted by the rules of ``conlleval``; for
+        other labels the tokens of each label are counted.
+    output_dict : bool
+        Return a dict instead of text.
+
+    Returns
+    -------
+    str or dict
+        ``{type: {"precision": ..., "recall": ..., "f1-score": ..., "support": ...}}``, with the
+        additional keys "micro avg", "macro avg" and "weighted avg".
+
+    Examples
+    --------
+    >>> Y = [["B-PER", "O", "B-LOC"]]
+    >>> classification_report(Y, [["B-PER", "O", "O"]], output_dict=True)["LOC"]["recall"]
+    0.0
+    """
+    found = evaluate_sequences(truth, predicted)
+    counts = found.tokens if found.entities is None else found.entities
+    return counts.report() if output_dict else str(counts)
+
+
 def token_accuracy(truth: Iterable[Sequence[Any]], predicted: Iterable[Sequence[Any]]) -> float:
     """Fraction of the tokens with the correct label."""
     return evaluate_sequences(truth, predicted).accuracy

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..data.frames import data_frame
 from ..data.printable import printable
 from ..engine.linalg import read_only
 from ..engine.shard import Shard
@@ -72,6 +73,18 @@ class Explanation:
             "labels": [weights.to_dict() for weights in self.labels],
             "transitions": None if self.transitions is None else self.transitions.to_dict(),
         }
+
+    def to_frame(self) -> Any:
+        """A data frame with the columns label, feature and weight, one row per weight."""
+        parts = [*self.labels, *([] if self.transitions is None else [self.transitions])]
+        return data_frame(
+            (
+                {"label": part.title, "feature": name, "weight": weight}
+                for part in parts
+                for name, weight in (*part.positive, *part.negative)
+            ),
+            ("label", "feature", "weight"),
+        )
 
     def __str__(self) -> str:
         parts = [*self.labels, *([] if self.transitions is None else [self.transitions])]
@@ -208,6 +221,39 @@ class Suspect:
     loss: float
     truth: np.ndarray
     worst: np.ndarray
+
+
+class Suspects(list[dict[str, Any]]):
+    """Examples that fit a model badly, the worst first; a list of dicts.
+
+    Each has ``index``, ``slack`` (its hinge loss), ``loss``, the given output ``truth`` and
+    ``worst``, the output that violates the margin most.
+    """
+
+    def to_frame(self) -> Any:
+        """A data frame with one row per example."""
+        return data_frame(self, ("index", "slack", "loss", "truth", "worst"))
+
+
+def find_suspects(
+    problem: CompiledProblem, pack: Pack, w: np.ndarray, rescaling: str, n: int
+) -> Suspects:
+    """The n examples with the largest slack, with their outputs as the problem unpacks them."""
+    found = largest_slacks(problem, pack, w, rescaling, n)
+    worst = pack.truth.copy()
+    for s in found:
+        worst[pack.offsets[s.index] : pack.offsets[s.index + 1]] = s.worst
+    truths, worsts = problem.unpack(pack, pack.truth), problem.unpack(pack, worst)
+    return Suspects(
+        {"index": s.index, "slack": s.slack, "loss": s.loss,
+         "truth": _plain(truths[s.index]), "worst": _plain(worsts[s.index])}
+        for s in found
+    )  # fmt: skip
+
+
+def _plain(output: Any) -> Any:
+    """An output with numpy's numbers and arrays as plain ones."""
+    return output.tolist() if isinstance(output, np.ndarray | np.generic) else output
 
 
 def largest_slacks(

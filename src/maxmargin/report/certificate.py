@@ -16,6 +16,7 @@ _VERDICTS = {
     Status.UNCERTIFIED: "Ended by the rule of sampled cuts",
     Status.IMPORTED: "Imported",
     Status.INFERENCE_LIMITED: "Optimised as far as inference allows",
+    Status.PRUNED: "Converged, then pruned",
     Status.STALLED: "Stopped at the precision of floating point",
 }
 

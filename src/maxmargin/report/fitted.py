@@ -20,6 +20,8 @@ def report_estimator(
 ) -> None:
     """Write the report of an estimator; see ``ChainSVC.report``."""
     check_page(path)
+    if Y is not None:
+        X, Y = clf._examples(X, Y)  # trees contain their sentences, so X may be None
     if (X is None) != (Y is None):
         raise MaxMarginError("a report needs both X and Y, or neither")
     show = clf.structure.show
@@ -27,7 +29,7 @@ def report_estimator(
     sets += [] if X is None else [("training data", X, Y)]
     outcomes = [show.outcome(clf, *each) for each in sets]
     suspects = None if X is None else show.suspects(clf, X, Y, SUSPECTS)
-    size = "" if X is None else f"{len(Y):,} examples"
+    size = "" if Y is None else f"{len(Y):,} examples"
     shown = [found for found in outcomes if found is not None]
     write_report(path, describe(clf, size, shown, suspects, n))
 

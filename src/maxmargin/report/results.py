@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..metrics.calibration import ReliabilityCurve
 from ..metrics.counts import Counts, frequent_errors
 from .confusion import Shown, select, short_count
 from .page import escape, name_html, table
@@ -34,6 +35,12 @@ class Outcome:
         The items that have labels: "tokens" or "examples".
     more : str
         An additional sentence, such as the F1 of entities.
+    entities : Counts or None
+        Entities of each type, if the labels are those of entities; for trees, constituents.
+    parts : str
+        The word for these entities.
+    reliability : ReliabilityCurve or None
+        How often items are right, by their probability, if the model is calibrated.
     """
 
     data: str
@@ -41,6 +48,9 @@ class Outcome:
     confusion: np.ndarray
     what: str = "examples"
     more: str = ""
+    entities: Counts | None = None
+    parts: str = "entities"
+    reliability: ReliabilityCurve | None = None
 
     @property
     def n(self) -> int:
@@ -77,6 +87,7 @@ def outcome_html(outcome: Outcome) -> str:
     ]
     if outcome.n:
         shown = select(outcome.labels, np.asarray(outcome.confusion))
+        parts.append(_entity_table(outcome.entities, outcome.parts))
         parts.append(_errors(outcome))
         parts.append(f'<p class="small muted">{_legend(shown.left_out)}</p>')
         parts.append(f'<div class="split">{_confusion(shown)}{_label_table(outcome)}</div>')
@@ -85,14 +96,28 @@ def outcome_html(outcome: Outcome) -> str:
 
 def _label_table(outcome: Outcome) -> str:
     found = Counts.of(list(outcome.labels), np.asarray(outcome.confusion))
+    rows = _measures(found)
+    out = table(["label", outcome.what, "precision", "recall", "F1"], rows, [False] + 4 * [True])
+    return out if len(rows) <= 30 else f"<details><summary>All labels</summary>{out}</details>"
+
+
+def _entity_table(entities: Counts | None, word: str) -> str:
+    """Measures of each type of entity and of all together; empty if there are none."""
+    if entities is None or not len(entities):
+        return ""
+    rows = _measures(entities) + [["all types", *row[1:]] for row in _measures(entities.overall)]
+    out = table([word, "number", "precision", "recall", "F1"], rows, [False] + 4 * [True])
+    return out if len(rows) <= 30 else f"<details><summary>All {word}</summary>{out}</details>"
+
+
+def _measures(found: Counts) -> list[list[str]]:
+    """A row of cells for each name that occurs, the most frequent first."""
     order = np.argsort(-found.support, kind="stable").tolist()
-    rows = [
+    return [
         [name_html(found.names[j]), f"{found.support[j]:,}", _bar(float(found.precision[j])),
          _bar(float(found.recall[j])), _bar(float(found.f1[j]))]
         for j in order if found.support[j] + found.found[j]
     ]  # fmt: skip
-    out = table(["label", outcome.what, "precision", "recall", "F1"], rows, [False] + 4 * [True])
-    return out if len(rows) <= 30 else f"<details><summary>All labels</summary>{out}</details>"
 
 
 def _bar(part: float) -> str:

@@ -13,6 +13,7 @@ from ..result import Result, Status
 from .certificate import bound, certificate, optimum, relative_gap, verdict
 from .convergence import convergence_charts
 from .page import Page, check_page, escape, name_html, table
+from .reliability import reliability_html
 from .results import Outcome, outcome_html
 
 #: Name and description of each kind of work that solvers measure.
@@ -78,6 +79,9 @@ def training_page(run: Run) -> Page:
     page = Page(run.title, _lead(run))
     if run.outcomes:
         page.section("Results by label", *map(outcome_html, run.outcomes))
+        reliability = reliability_html(page, run.outcomes)
+        if reliability:
+            page.section("Reliability of probabilities", reliability)
     page.section("Certificate", _certificate(run.result))
     if len(run.result.history) > 0:
         page.section("Convergence", _convergence(page, run.result))

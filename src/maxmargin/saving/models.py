@@ -17,6 +17,7 @@ import numpy as np
 
 from ..errors import MaxMarginError, ModelFileError
 from ..result import Record
+from .calibrations import decode_calibration, encode_calibration
 from .container import read_container, write_container
 from .contents import OF_THE_RUN, decode_fitted, decode_result
 from .label_json import labels_to_json
@@ -68,6 +69,8 @@ def save_model(estimator: Any, path: Any) -> None:
         key: labels_to_json(getattr(estimator, key)) for key in _LABELS if hasattr(estimator, key)
     }
     meta["result"] = encode_result(estimator.result_)
+    if hasattr(estimator, "calibration_"):
+        meta["calibration"] = encode_calibration(estimator.calibration_, arrays)
     arrays["history"] = np.array(estimator.result_.history, np.float64).reshape(
         -1, len(Record._fields)
     )
@@ -89,6 +92,9 @@ def load(path: Any, find: Find, problem: Any = None, max_bytes: int | None = Non
         w = parts.decode(estimator, meta, arrays)
         estimator.result_ = decode_result(meta["result"], arrays["history"], w)
         estimator.n_iter_ = estimator.result_.n_iter
+        if "calibration" in meta:
+            kinds = estimator._curves()
+            estimator.calibration_ = decode_calibration(meta["calibration"], arrays, kinds)
     return estimator
 
 
@@ -100,7 +106,7 @@ def summary(path: Any, find: Find) -> dict[str, Any]:
     dict
         "structure", "estimator", "problem" (None if built in), "parameters", "classes",
         "n_features" and "n_weights" (for some structures only those that are not zero), all as
-        JSON types; the "result"; and what the structure adds.
+        JSON types; the "result"; the "calibration" (None without one); and what the structure adds.
     """
     meta, arrays = read_container(path)
     with _blaming(path):
@@ -120,6 +126,7 @@ def summary(path: Any, find: Find) -> dict[str, Any]:
             "n_features": fitted.get("n_features_in_"),
             "n_weights": _count(weights, parts.counts_nonzeros),
             "result": result,
+            "calibration": _calibration(meta, arrays),
             **parts.summary(meta, arrays),
         }
 
@@ -197,6 +204,14 @@ def _check_problem(meta: dict[str, Any], problem: Any) -> dict[str, Any]:
             f"use load(path, problem={needed}(...))"
         )
     return {"problem": problem}
+
+
+def _calibration(meta: dict[str, Any], arrays: Any) -> dict[str, Any] | None:
+    """Method, number of held-out examples and kinds of probabilities; None if not calibrated."""
+    if "calibration" not in meta:
+        return None
+    found = decode_calibration(meta["calibration"], arrays)
+    return {"method": found.method, "n": found.n, "curves": sorted(found.curves)}
 
 
 def _count(weights: np.ndarray, only_nonzero: bool) -> int:

@@ -51,6 +51,8 @@ class Wish:
         Draw outputs to this file.
     raw : callable or None
         The file contains plain sentences, one per line, which this function splits into words.
+    probabilities : bool
+        Write the probabilities of a calibrated model.
     """
 
     scores: bool = False
@@ -58,6 +60,7 @@ class Wish:
     draw: bool = False
     svg: Any = None
     raw: Any = None
+    probabilities: bool = False
 
     def given(self) -> list[str]:
         """The options that were given, as on the command line."""

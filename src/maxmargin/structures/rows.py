@@ -12,8 +12,8 @@ import numpy as np
 from ..data.labels import as_label_array
 from ..errors import DataError, MaxMarginError
 from ..io.svmlight import read_examples
+from ..metrics import reliability_curve
 from ..metrics.classes import Evaluation
-from ..outputs.explain import largest_slacks
 from ..report.evaluation import ShownEvaluation
 from ..report.results import Outcome
 from ..saving.atomic import write_lines_atomic
@@ -24,7 +24,7 @@ from .show import Show
 class RowFiles(DataFiles):
     """svmlight files; predictions are one label per line."""
 
-    offers = frozenset({"--scores"})
+    offers = frozenset({"--scores", "--probabilities"})
 
     def read(self, path: str, options: Any) -> Examples:
         """Rows with classes to train on."""
@@ -58,13 +58,14 @@ class RowFiles(DataFiles):
         return Examples(found.X, found.y, path, f"{found.X.shape[0]:,} examples", found.cost)
 
     def predict(self, estimator: Any, path: str, out: str, wish: Wish) -> None:
-        """Write one label per line, followed by the scores of the classes with ``--scores``."""
-        if not wish.scores:
+        """Write one label per line, followed by the scores or probabilities of the classes."""
+        if not wish.scores and not wish.probabilities:
             super().predict(estimator, path, out, wish)
             return
         X = self.read_new(path, estimator).X
         labels = estimator.predict(X).tolist()
-        rows = estimator.decision_function(X).reshape(len(labels), -1).tolist()
+        of_classes = estimator.decision_function if wish.scores else estimator.predict_proba
+        rows = of_classes(X).reshape(len(labels), -1).tolist()
         pairs = zip(labels, rows, strict=True)
         write_lines_atomic(out, ("\t".join(map(str, (label, *row))) for label, row in pairs))
 
@@ -103,36 +104,9 @@ class RowShow(Show):
         """Confusion of classes."""
         predicted = as_label_array(estimator.predict(X))
         found = Evaluation.of(as_label_array(Y), predicted, estimator.classes_)
-        return Outcome(data, found.classes, found.confusion)
+        from ..estimators.calibrated import curves_of  # needs scikit-learn, which `info` does not
 
-    def suspects(self, estimator: Any, X: Any, Y: Any, n: int) -> list[dict[str, Any]] | None:
-        """The rows with the largest slack, by the names of their classes."""
-        if hasattr(estimator, "dual_coef_"):
-            return None
-        problem, names = estimator._problem(), estimator.classes_.tolist()
-        codes = problem.encode_classes(len(names))
-        pack = problem.pack(*_encoded(estimator, X, Y, names, codes), None)
-        name = dict(zip(codes.tolist(), names, strict=True))
-        found = largest_slacks(problem, pack, estimator.result_.w, estimator.rescaling, n)
-        return [
-            {"index": s.index, "slack": s.slack, "loss": s.loss,
-             "truth": name[int(s.truth[0])], "worst": name[int(s.worst[0])]}
-            for s in found
-        ]  # fmt: skip
-
-
-def _encoded(
-    estimator: Any, X: Any, y: Any, names: list[Any], codes: np.ndarray
-) -> tuple[Any, np.ndarray]:
-    """Rows and labels of a classifier in the form that its problem packs."""
-    from ..estimators.classifier import read_matrix  # needs scikit-learn, which `info` does not
-
-    numbers = {label: k for k, label in enumerate(names)}
-    labels = as_label_array(y).tolist()
-    strange = next((label for label in labels if label not in numbers), None)
-    if strange is not None:
-        raise DataError(
-            f"the label {strange!r} is not in the training data: X and Y must be the training "
-            "examples; give others as test=(X, Y)"
-        )
-    return read_matrix(estimator, X, reset=False), codes[[numbers[label] for label in labels]]
+        curve = None
+        if "classes" in curves_of(estimator):
+            curve = reliability_curve(Y, estimator.predict_proba(X), found.classes)
+        return Outcome(data, found.classes, found.confusion, reliability=curve)

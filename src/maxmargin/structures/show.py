@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from ..data.printable import printable
 from ..errors import MaxMarginError
-from ..outputs.explain import explain, largest_slacks
+from ..outputs.explain import explain
+from ..report.console import print_json
 
 #: A row of ``maxmargin info``: a name and a value.
 Row = tuple[str, str]
@@ -75,26 +75,23 @@ class Show:
         return explain(estimator, n)
 
     def suspects(self, estimator: Any, X: Any, Y: Any, n: int) -> list[dict[str, Any]] | None:
-        """The examples with the largest slack, for the report; None where that is not known."""
-        from ..estimators.structured import ProblemSVC
-
-        if not isinstance(estimator, ProblemSVC):
-            return None
-        problem, pack = estimator._packed(X, Y)
-        found = largest_slacks(problem, pack, estimator.result_.w, estimator.rescaling, n)
-        worst = pack.truth.copy()
-        for s in found:
-            worst[pack.offsets[s.index] : pack.offsets[s.index + 1]] = s.worst
-        truth, worst = problem.unpack(pack, pack.truth), problem.unpack(pack, worst)
-        return [
-            {"index": s.index, "slack": s.slack, "loss": s.loss,
-             "truth": _output(truth[s.index]), "worst": _output(worst[s.index])}
-            for s in found
-        ]  # fmt: skip
+        """The examples with the largest slack, for the report, or None."""
+        return estimator.suspects(X, Y, n)
 
     def print_suspects(self, estimator: Any, path: str, n: int, as_json: bool) -> None:
         """``maxmargin suspects``: the examples of a file that disagree most with the model."""
-        raise MaxMarginError(f"suspects is not available for {self.structure.name}")
+        examples = self.structure.files.read_labelled(path, estimator)
+        found = estimator.suspects(examples.X, examples.Y, n)
+        if as_json:
+            print_json(
+                [s | {"truth": _text(s["truth"]), "worst": _text(s["worst"])} for s in found]
+            )
+            return
+        if not found:
+            print("No example violates its margin: the model agrees with all of them.")
+        for number, s in enumerate(found, 1):
+            print(f"{number}. example {s['index'] + 1}  slack {s['slack']:.3g}")
+            print(f"   file   {printable(s['truth'])}\n   model  {printable(s['worst'])}")
 
     def outcome(self, estimator: Any, data: str, X: Any, Y: Any) -> Any:
         """The predictions on some data as a ``report.results.Outcome``, for the report, or None."""
@@ -112,6 +109,7 @@ class Show:
         return []
 
 
-def _output(output: Any) -> Any:
-    """An output as the report writes it: numpy's numbers and arrays as plain ones."""
-    return output.tolist() if isinstance(output, np.ndarray | np.generic) else output
+def _text(output: Any) -> Any:
+    """An output as a JSON type: a tree, for example, as its text."""
+    known = isinstance(output, str | int | float | bool | list | None)
+    return output if known else str(output)

@@ -5,23 +5,17 @@ from __future__ import annotations
 from dataclasses import KW_ONLY
 from typing import Any, Self
 
-from sklearn.utils.validation import check_is_fitted
-
-from ...data.trees import Tree, fold, to_nltk
-from ...engine.shard import predict_labels
+from ...data.trees import Tree
 from ...errors import DataError
-from ...estimators.base import _SVC
 from ...estimators.parameters import estimator
-from ...metrics.brackets import bracket_f1
-from ...outputs.m_best import predict_m_best
 from ...training import check_examples
 from . import STRUCTURE
-from .input import read_examples
+from .fitted import _CFGModel, as_inputs
 from .problem import CFG
 
 
 @estimator
-class CFGSVC(_SVC):
+class CFGSVC(_CFGModel):
     """Parser that predicts constituent trees, with a grammar read from the training trees.
 
     The grammar consists of all rules of the training trees. Internally rules are binary and a
@@ -94,7 +88,6 @@ class CFGSVC(_SVC):
     """
 
     structure = STRUCTURE
-    _nltk = False
 
     C: float = 0.1
     _: KW_ONLY
@@ -130,66 +123,6 @@ class CFGSVC(_SVC):
         self.coef_ = self._train(problem, *as_inputs(X, Y, self.input), weight).w
         return self
 
-    def predict(self, X: Any) -> list[Any]:
-        """The best tree of each sentence; None for an empty sentence.
-
-        They are NLTK trees if the first training tree was one.
-        """
-        problem = self._problem()
-        pack = problem.pack(X)
-        labels = predict_labels(problem, pack, self.coef_, self.n_jobs or 1)
-        return [self._own(tree) for tree in problem.unpack(pack, labels)]
-
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Not supported, because the grammar depends on all trees."""
         raise DataError("partial_fit is not supported: a grammar depends on all trees, use fit")
-
-    def _m_best(self, X: Any, m: int, diversity: float) -> list[list[tuple[Any, float]]]:
-        """Fewer trees if the grammar has fewer; one if it cannot derive a sentence."""
-        problem = self._problem()
-        pack, found = predict_m_best(problem, X, self.coef_, m, diversity, self.n_jobs or 1)
-        outputs = [problem.unpack(pack, labels) for labels in found.labels]
-        return [
-            [
-                (self._own(tree), float(found.score[i, r]))
-                for r in range(found.count[i])
-                if (tree := outputs[r][i]) is not None
-            ]
-            for i in range(pack.n)
-        ]
-
-    def score(self, X: Any, Y: Any) -> float:
-        """Labelled bracket F1 of the predictions by evalb's rules, from 0 to 1; X may be None."""
-        sentences, trees = as_inputs(X, Y, self.input)
-        problem = self._problem()
-        pack = problem.pack(sentences)
-        found = problem.unpack(pack, predict_labels(problem, pack, self.coef_, self.n_jobs or 1))
-        if self.input == "tags":  # the words of these trees are tags
-            trees = [with_words(tree, tree.tags()) for tree in trees]
-        return bracket_f1(trees, found)
-
-    def _problem(self) -> CFG:
-        check_is_fitted(self)
-        return CFG(self.grammar_, self.lexicon_, self.loss, self.beam)
-
-    def _own(self, tree: Tree | None) -> Any:
-        """The tree in the form of the training trees."""
-        return to_nltk(tree) if self._nltk and tree is not None else tree
-
-
-def as_inputs(X: Any, Y: Any, input: str) -> tuple[list[Any], list[Tree]]:
-    """Sentences and trees; if X is None, the sentences are those of the trees."""
-    sentences, trees = read_examples(X, Y, input)
-    if input == "tagged":
-        return [list(zip(s.words, s.tags or (), strict=True)) for s in sentences], trees
-    return [s.words for s in sentences], trees
-
-
-def with_words(tree: Tree, words: list[str]) -> Tree:
-    """The same tree with other words."""
-    rest = iter(words)
-    return fold(
-        tree,
-        lambda node: node.children,
-        lambda node, values: Tree(node.label, [next(rest)] if node.preterminal else values),
-    )

@@ -11,8 +11,10 @@ from ...errors import DataError
 from ...io import read_sentences, read_trees, write_trees
 from ...io.brackets import tree_lines
 from ...io.sources import display_name, open_source
+from ...saving.atomic import write_lines_atomic
 from ..files import DataFiles, Examples, Wish
-from .estimator import CFGSVC, as_inputs, with_words
+from .estimator import CFGSVC
+from .fitted import as_inputs, with_words
 from .options import CFGOptions
 from .show import check_svg, draw_trees, write_svg
 
@@ -24,7 +26,7 @@ _PEEK = 4096
 class CFGFiles(DataFiles):
     """Files of bracketed trees, and files of plain sentences to parse."""
 
-    offers = frozenset({"--draw", "--svg"})
+    offers = frozenset({"--draw", "--svg", "--probabilities"})
 
     def read(self, path: str, options: CFGOptions) -> Examples:
         """Trees to train on, without traces."""
@@ -61,14 +63,22 @@ class CFGFiles(DataFiles):
         return tree_lines(outputs)
 
     def predict(self, estimator: CFGSVC, path: str, out: str, wish: Wish) -> None:
-        """Write one tree per line, or drawings instead of lines to standard output."""
+        """Write one tree per line, or drawings instead of lines to standard output.
+
+        With ``--probabilities`` each tree follows the probability that it is right as a whole.
+        """
         if wish.svg is not None:
             check_svg(wish.svg)
-        trees = estimator.predict(self.read_new(path, estimator).X)
+        X = self.read_new(path, estimator).X
+        trees = estimator.predict(X)
         if wish.svg is not None:
             write_svg(wish.svg, ((f"{i}", tree, None) for i, tree in enumerate(trees, 1)))
         if not wish.draw or out != "-":
-            write_trees(out, trees)
+            if wish.probabilities:
+                pairs = zip(estimator.probability(X), self.lines(trees), strict=True)
+                write_lines_atomic(out, (f"{p:.6f}\t{line}" for p, line in pairs))
+            else:
+                write_trees(out, trees)
         if wish.draw:
             draw_trees(trees)
 

@@ -143,6 +143,14 @@ class Grammar:
             codes.append((node.start, node.end, code, c))
         return codes
 
+    def derives(self, tree: Tree) -> bool:
+        """Whether it has all rules, chains and tags of a tree, and its root."""
+        try:
+            self.encode(tree)
+        except KeyError:
+            return False
+        return True
+
     def decode(self, codes: Iterable[Sequence[int]], words: Sequence[str]) -> Tree:
         """The tree of such nodes; for fragments see ``cky_trace.trace_fragments``."""
         R, P, n_chains = self.n_rules, len(self.phrases), len(self.chains)

@@ -10,12 +10,15 @@ from typing import Any
 import numpy as np
 from rich.text import Text
 
+from ...data.brackets import as_tree
+from ...data.frames import data_frame
 from ...data.printable import printable
 from ...data.tree_svg import draw_many
 from ...data.tree_text import draw_text
 from ...errors import MaxMarginError
-from ...metrics import BracketEvaluation
+from ...metrics import BracketEvaluation, evaluate_sequences
 from ...report.console import Console
+from ...report.results import Outcome
 from ...saving.atomic import write_lines_atomic
 from ..show import Row, Show
 
@@ -57,6 +60,12 @@ class Rules:
         """The rules as a dict, for JSON output."""
         return self.content
 
+    def to_frame(self) -> Any:
+        """A data frame with the columns rule and weight."""
+        return data_frame(
+            (rule for rules in self.content.values() for rule in rules), ("rule", "weight")
+        )
+
     def __str__(self) -> str:
         lines = []
         for title, rules in self.content.items():
@@ -84,6 +93,25 @@ class CFGShow(Show):
         """Evaluate constituents by the rules of evalb."""
         found = estimator.predict(examples.X)
         return Parsed(examples.Y, found, BracketEvaluation.of(examples.Y, found))
+
+    def outcome(self, estimator: Any, data: str, X: Any, Y: Any) -> Outcome:
+        """Confusion of tags, and measures of constituents by the rules of evalb."""
+        sentences, trees = estimator._examples(X, Y)
+        trees = [as_tree(tree) for tree in trees]
+        found = estimator._parse(sentences)[2]
+        tags = evaluate_sequences(
+            [tree.tags() for tree in trees], [tree.tags() for tree in found],
+            estimator.grammar_.tags,
+        )  # fmt: skip
+        scores = BracketEvaluation.of(trees, found)
+        more = (
+            f"Constituents, as evalb counts them: precision {100 * scores.precision:.2f}, recall "
+            f"{100 * scores.recall:.2f}, F1 {100 * scores.f1:.2f} %; "
+            f"{100 * scores.exact_match:.1f} % of the trees are right as a whole."
+        )
+        return Outcome(
+            data, tags.labels, tags.confusion, "tags", more, scores.labels, "constituents"
+        )
 
     def check_plot(self, path: Path) -> None:
         """Raise an error unless the file is an SVG file."""

@@ -61,6 +61,8 @@ class ChainSVC(_ChainModel):
         Number of basis functions of the kernel to train on; "auto" chooses it from the duality gap
         that they leave. By default training is exact for up to 1500 tokens and uses "auto" for
         more. Solvers with sampled cuts use no basis functions.
+    min_count : int
+        Features with names that occur in fewer tokens of the training data are left out.
     {max_iter, max_time, n_jobs, random_state, warm_start, checkpoint, backend, verbose}
 
     Attributes
@@ -101,6 +103,7 @@ class ChainSVC(_ChainModel):
     transitions: Any = None
     start_stop: bool = False
     template: Any = None
+    min_count: int = 1
 
     def fit(
         self, X: Any, Y: Any = None, sample_weight: Any = None, token_weight: Any = None
@@ -111,9 +114,9 @@ class ChainSVC(_ChainModel):
         ----------
         X : list of sequences
             Each sequence is a CSR matrix or an array with one row per token, or a list with the
-            features of each token: a dict ``{name: value}`` or a list of names. Alternatively
-            ``mm.Sequences``, or rows of columns together with a ``template``, or ``mm.Files``
-            without Y.
+            features of each token: a dict ``{name: value}`` (see ``mm.features.Vocabulary``) or
+            a list of names. Alternatively ``mm.Sequences``, or rows of columns together with a
+            ``template``, or ``mm.Files`` without Y.
         Y : list of sequences of labels
             Labels of any hashable type, one per token.
         sample_weight : array (n,), optional
@@ -138,7 +141,7 @@ class ChainSVC(_ChainModel):
         """The arguments of ``train``: problem, inputs, outputs and weights."""
         weight = check_examples(X, Y, sample_weight)
         self._data_format = None
-        tokens, self._reader = read_tokens(X, self.template)
+        tokens, self._reader = read_tokens(X, self.template, self.min_count)
         self.feature_names_ = None if self._reader is None else self._reader.names_
         self.classes_, codes = encode_tags(Y, tokens)
         if token_weight is not None:
@@ -152,6 +155,8 @@ class ChainSVC(_ChainModel):
     def _fit_files(self, files: Files) -> Self:
         """Train on files that the workers read."""
         self._data_format = self._seen = None
+        if self.min_count > 1:
+            raise DataError("min_count is not supported for mm.Files: read the sequences yourself")
         data = FileData(files, self.backend, self.template)
         plan = data.plan
         if plan.layout.format == "svmlight":

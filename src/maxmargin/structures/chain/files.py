@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 from ...errors import DataError
@@ -22,12 +23,12 @@ _MANY_LABELS = 1000
 class ChainFiles(DataFiles):
     """Files with CoNLL columns, or with features in the format of SVM-HMM."""
 
-    offers = frozenset({"--no-labels", "--raw"})
+    offers = frozenset({"--no-labels", "--probabilities", "--raw"})
 
     def read(self, path: str, options: ChainOptions) -> Tagged:
         """Sequences to train on."""
         label = -1 if options.label is None else options.label
-        tagged = read_training(path, options.format, label)
+        tagged = read_training(path, options.format, label, options.scheme)
         if tagged.form["format"] == "hmm":
             options.check_for_hmm()
         _check_labels(tagged)
@@ -65,13 +66,19 @@ class ChainFiles(DataFiles):
         return tagged.with_labels(match_labels(tagged.Y, estimator.classes_))
 
     def predict(self, estimator: ChainSVC, path: str, out: str, wish: Wish) -> None:
-        """Write the columns followed by the predicted label, or one label per line."""
+        """Write the columns followed by the predicted label, or one label per line.
+
+        With ``--probabilities`` each label is followed by ``label:probability`` of all labels.
+        """
         tagged = self.read_new(path, estimator, wish)
-        predicted = estimator.predict(tagged.X)
+        columns = [[[str(label) for label in labels] for labels in estimator.predict(tagged.X)]]
+        if wish.probabilities:
+            columns += _probabilities(estimator, tagged.X)
         if tagged.table is None:
-            write_lines_atomic(out, (str(label) for labels in predicted for label in labels))
+            tokens = zip(*(chain.from_iterable(column) for column in columns), strict=True)
+            write_lines_atomic(out, map(" ".join, tokens))
         else:
-            write_lines_atomic(out, conll_lines(tagged.table, predicted))
+            write_lines_atomic(out, conll_lines(tagged.table, *columns))
 
     def ranked_lines(
         self, examples: Examples, found: list[list[tuple[Any, float]]]
@@ -85,6 +92,15 @@ class ChainFiles(DataFiles):
                 for token, label in zip(tokens, labels, strict=True):
                     yield " ".join((*token, str(label)))
                 yield ""
+
+
+def _probabilities(estimator: ChainSVC, X: Any) -> list[list[list[str]]]:
+    """A column ``label:probability`` for each label of the model, by sequence and token."""
+    found = estimator.predict_marginals(X)
+    return [
+        [[f"{label}:{p:.6f}" for p in rows[:, k].tolist()] for rows in found]
+        for k, label in enumerate(estimator.classes_.tolist())
+    ]
 
 
 def _check_labels(tagged: Tagged) -> None:

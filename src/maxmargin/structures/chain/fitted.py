@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -9,21 +10,27 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ...backends.files import Files
+from ...data.probabilities import Softmax
 from ...data.sequences import LabelSequences, Sequences
 from ...data.transitions import allow_gold, allowed_transitions
 from ...engine.shard import predict_labels
 from ...errors import DataError
 from ...estimators.base import _SVC
+from ...estimators.calibrated import get_curve, if_calibrated
 from ...estimators.parameters import KernelParameters
+from ...estimators.prunable import Prunable
 from ...kernels.estimators import scored_sequences
-from ...outputs.explain import Explanation, explain, largest_slacks
+from ...metrics.inputs import as_list, check_lengths
+from ...outputs.calibration import Decisions
+from ...outputs.explain import Suspects, largest_slacks
 from ...outputs.m_best import predict_m_best
 from ...training import check_examples
+from .marginals import max_marginals
 from .problem import Chain
-from .tokens import encode_tags, read_new_tokens
+from .tokens import encode_tags, read_new_tokens, with_names
 
 
-class _ChainModel(KernelParameters, _SVC):
+class _ChainModel(KernelParameters, Prunable, _SVC):
     """The methods of a trained ``ChainSVC``."""
 
     loss: Any
@@ -73,6 +80,53 @@ class _ChainModel(KernelParameters, _SVC):
             for i, (lo, hi) in enumerate(pairwise(ends))
         ]
 
+    def max_marginals(self, X: Any) -> list[np.ndarray]:
+        """For each token and label, the highest score of a sequence with this label there.
+
+        Returns
+        -------
+        list of arrays (L, n_classes)
+            Columns are in the order of ``classes_``. The largest entry of each row is the score
+            of the predicted sequence; -inf means that ``transitions`` forbids the label there.
+        """
+        scores, ends = self._token_scores(X)
+        return np.split(scores, ends[1:-1])
+
+    @if_calibrated
+    def predict_marginals(self, X: Any) -> list[np.ndarray]:
+        """Probabilities of the labels of each token.
+
+        They are a softmax of the max-marginals of the token, with a temperature (or a step
+        function) that ``mm.calibrate`` fits to held-out sequences: of the tokens with probability
+        0.9, about 90 % should be right. They are not the marginals of a probabilistic model such
+        as a CRF. The predicted label of a token is its most probable one.
+
+        Returns
+        -------
+        list of arrays (L, n_classes)
+            Columns are in the order of ``classes_``; each row sums to 1.
+        """
+        scores, ends = self._token_scores(X)
+        return np.split(get_curve(self, "classes")(scores), ends[1:-1])
+
+    def _token_scores(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """The max-marginals of all tokens (total, n_classes), and the offsets of the sequences."""
+        tokens = self._tokens(X)
+        rows, w = self._weighted(tokens)
+        pack = self._problem().pack(rows)
+        return max_marginals(pack, w, len(self.classes_)), tokens.offsets
+
+    def _decisions(self, X: Any, Y: Any) -> dict[str, Any]:
+        scores, ends = self._token_scores(X)
+        number = {label: k for k, label in enumerate(self.classes_.tolist())}
+        truth = [[number.get(label, -1) for label in labels] for labels in map(as_list, Y)]
+        check_lengths(truth, [[0] * int(L) for L in np.diff(ends)])
+        flat = np.array([k for codes in truth for k in codes], int)
+        return {"classes": Decisions(scores, flat)}
+
+    def _curves(self) -> dict[str, type]:
+        return super()._curves() | {"classes": Softmax}
+
     def score(self, X: Any, Y: Any, sample_weight: Any = None) -> float:
         """The fraction of tokens with the right label."""
         weight = check_examples(X, Y, sample_weight)
@@ -88,22 +142,29 @@ class _ChainModel(KernelParameters, _SVC):
         weight = np.ones(len(n)) if weight is None else weight
         return float(weight @ right / max(weight @ n, 1e-300))
 
-    def explain(self, n: int = 10) -> Explanation:
-        """The n largest weights with their names."""
-        check_is_fitted(self)
-        return explain(self, n)
+    def _training(self, X: Any, Y: Any, sample_weight: Any) -> tuple[Any, Any, np.ndarray]:
+        weight = check_examples(X, Y, sample_weight)
+        tokens, problem = self._tokens(X), self._problem()
+        _, codes = encode_tags(Y, tokens, self.classes_)
+        pack = problem.pack(tokens, LabelSequences(codes, tokens.offsets), weight)
+        return problem, pack, self._w()
 
-    def suspects(self, X: Any, Y: Any, n: int = 20) -> list[dict[str, Any]]:
-        """The sequences with the largest slack: where the labels may be wrong.
+    def _replace_weights(self, w: np.ndarray) -> tuple[int, int]:
+        """Features with names and without weights are removed."""
+        K, d = len(self.classes_), self.n_features_in_
+        emissions = w[: d * K].reshape(d, K)
+        if self._reader is not None:
+            kept = np.flatnonzero(emissions.any(axis=1))
+            kept = kept if len(kept) else np.arange(min(d, 1))
+            self._reader = with_names(self._reader, kept)
+            self.feature_names_, self.n_features_in_ = self._reader.names_, len(kept)
+            w = np.concatenate([emissions[kept].ravel(), w[d * K :]])
+        self.result_ = replace(self.result_, w=w)
+        self._set_weights(w)
+        return d, self.n_features_in_
 
-        Transitions that occur in Y are allowed here, even if the model forbids them.
-
-        Returns
-        -------
-        list of dict
-            ``index``, ``slack``, ``loss``, the labels ``truth``, and the labels ``worst`` of the
-            most violated output.
-        """
+    def _suspects(self, X: Any, Y: Any, n: int) -> Suspects:
+        """Transitions that occur in Y are allowed here, even if the model forbids them."""
         check_examples(X, Y, None)
         tokens = self._tokens(X)
         _, codes = encode_tags(Y, tokens, self.classes_)
@@ -112,7 +173,7 @@ class _ChainModel(KernelParameters, _SVC):
         tokens, w = self._weighted(tokens)
         pack = problem.pack(tokens, LabelSequences(codes, tokens.offsets))
         names = self.classes_.tolist()
-        return [
+        return Suspects(
             {
                 "index": found.index,
                 "slack": found.slack,
@@ -121,7 +182,7 @@ class _ChainModel(KernelParameters, _SVC):
                 "worst": [names[k] for k in found.worst],
             }
             for found in largest_slacks(problem, pack, w, self.rescaling, n)
-        ]
+        )
 
     def _tokens(self, X: Any) -> Sequences:
         check_is_fitted(self)

@@ -9,8 +9,9 @@ import numpy as np
 from ...data.checked import check_weights
 from ...features import Extractor, Template, Vocabulary
 from ...features.builtin import BUILTIN
+from ...io.tags import SCHEMES
 from ...kernels.saved import KernelParts, decode_kernel
-from ...saving.contents import check_class_weight, check_flag
+from ...saving.contents import check_choice, check_class_weight, check_flag, check_whole
 from ...saving.parts import Arrays
 from ...saving.sparse import (
     WEIGHTS,
@@ -37,6 +38,7 @@ class ChainParts(KernelParts):
         super().check_parameters(parameters)
         check_flag("start_stop", parameters["start_stop"])
         check_class_weight("class_weight", parameters["class_weight"])
+        check_whole("min_count", parameters["min_count"], 1)
         template = parameters["template"]
         if not (template is None or isinstance(template, str)):
             raise ValueError(f"{template!r:.100} is not a template")
@@ -167,7 +169,11 @@ def decode_data_format(meta: dict[str, Any]) -> dict[str, Any] | None:
         case {"format": "conll", "columns": int(n), "label": int(label)} if (
             type(n) is type(label) is int and 0 <= n < _MOST_COLUMNS and -n - 1 <= label <= n
         ):
-            return {"format": "conll", "columns": n, "label": label}
+            scheme = meta["data"].get("scheme")
+            if scheme is None:
+                return {"format": "conll", "columns": n, "label": label}
+            check_choice("scheme", scheme, SCHEMES)
+            return {"format": "conll", "columns": n, "label": label, "scheme": scheme}
     raise ValueError(f"{meta['data']!r:.100} is not a data format")
 
 

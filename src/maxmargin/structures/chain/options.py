@@ -28,8 +28,14 @@ class ChainOptions(KernelOptions):
         "The template that turns columns into features: default, chunking, pos or a file.",
         show_default="default",
     )
+    min_count: int = chain_option(
+        1, "Leave out features that occur fewer times in the training data.", min=1
+    )
     label: int | None = chain_option(
         None, "The column of the labels: 0 is the first, -1 the last.", show_default="-1"
+    )
+    scheme: Literal["iob1", "bio", "bioes"] | None = chain_option(
+        None, "Convert the labels to this scheme of tags, which predictions have then."
     )
     transitions: Literal["bio", "bioes"] | None = chain_option(
         None, "Predict only label sequences that are valid in this tagging scheme."
@@ -43,7 +49,7 @@ class ChainOptions(KernelOptions):
 
     def parameters(self) -> dict[str, Any]:
         """The parameters of a ``ChainSVC``."""
-        own = self.given("template", "transitions", "start_stop", "loss")
+        own = self.given("template", "min_count", "transitions", "start_stop", "loss")
         return super().parameters() | own
 
     def check(self) -> None:
@@ -68,5 +74,12 @@ class ChainOptions(KernelOptions):
                 "--template makes features from columns, but SVM-HMM files already contain "
                 "features: omit it"
             )
+        if self.min_count > 1:
+            raise MaxMarginError(
+                "--min-count is for features that a template makes, but SVM-HMM files already "
+                "contain features: omit it"
+            )
+        if self.scheme is not None:
+            raise MaxMarginError("--scheme is for tags in columns, as in CoNLL files: omit it")
         if self.label is not None:
             raise MaxMarginError("--label is a column, but SVM-HMM files have no columns: omit it")

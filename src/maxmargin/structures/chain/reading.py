@@ -14,7 +14,7 @@ import numpy as np
 from ...errors import DataError, MaxMarginError
 from ...features import Extractor, Rows
 from ...features.coding import cut
-from ...io import read_conll, read_hmm
+from ...io import convert_tags, read_conll, read_hmm
 from ...io.raw import Tokenizer, read_raw
 from ...io.sources import display_name, line_blocks, open_source
 from ..files import Examples
@@ -53,7 +53,7 @@ def tagged_of(X: Any, Y: Any, form: dict[str, Any], table: Rows | None, path: st
     return Tagged(X, Y, path, size, form=form, table=table)
 
 
-def read_training(data: str, form: str, label: int) -> Tagged:
+def read_training(data: str, form: str, label: int, scheme: str | None = None) -> Tagged:
     """Sequences with labels to train on.
 
     Parameters
@@ -62,6 +62,8 @@ def read_training(data: str, form: str, label: int) -> Tagged:
     form : {"auto", "conll", "hmm"}
     label : int
         The column of the labels in a CoNLL file.
+    scheme : {"iob1", "bio", "bioes"}, optional
+        Convert chunk tags of a CoNLL file to this scheme.
     """
     with open_source(data) as stream:
         form = _recognise(stream, data) if form == "auto" else form
@@ -81,7 +83,12 @@ def read_training(data: str, form: str, label: int) -> Tagged:
             display_name(data),
         )
     X, Y = _take_labels(table, label)
-    return tagged_of(X, Y, {"format": "conll", "columns": n - 1, "label": label}, table, data)
+    layout = {"format": "conll", "columns": n - 1, "label": label}
+    if scheme is None:
+        return tagged_of(X, Y, layout, table, data)
+    tagged = tagged_of(X, Y, layout | {"scheme": scheme}, table, data)
+    with located(tagged):
+        return tagged.with_labels(convert_tags(Y, scheme))
 
 
 def read_new(data: str, estimator: Any, unlabelled: bool = False) -> Tagged:
@@ -115,7 +122,11 @@ def read_new(data: str, estimator: Any, unlabelled: bool = False) -> Tagged:
         raise _wrong_columns(table, form, data)
     X, Y = _take_labels(table, form["label"])
     warn_of_labels(Y, estimator.classes_, form, data)
-    return tagged_of(X, Y, form, table, data)
+    tagged = tagged_of(X, Y, form, table, data)
+    if "scheme" not in form:
+        return tagged
+    with located(tagged):
+        return tagged.with_labels(convert_tags(Y, form["scheme"]))
 
 
 def read_sentences(data: str, estimator: Any, tokenize: Tokenizer) -> Tagged:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from rich.text import Text
 from ...data.printable import printable
 from ...data.transitions import allowed_transitions
 from ...features import Template
-from ...metrics import SequenceEvaluation, evaluate_sequences
+from ...metrics import SequenceEvaluation, evaluate_sequences, reliability_curve
 from ...report.console import Console, print_json
 from ...report.results import Outcome
 from ...report.transitions import transitions_html
@@ -76,7 +76,12 @@ class ChainShow(Show):
     def outcome(self, estimator: Any, data: str, X: Any, Y: Any) -> Outcome:
         """Confusion of labels, exact sequences and entities."""
         found = evaluate_sequences(Y, estimator.predict(X), estimator.classes_)
-        return sequence_outcome(found, data)
+        from ...estimators.calibrated import curves_of  # needs scikit-learn, which `info` does not
+
+        curve = None
+        if "classes" in curves_of(estimator):
+            curve = reliability_curve(Y, estimator.predict_marginals(X), estimator.classes_)
+        return replace(sequence_outcome(found, data), reliability=curve)
 
     def transitions(self, estimator: Any) -> str:
         """The matrix of the weights of transitions, and of first and last labels."""
@@ -144,7 +149,7 @@ def sequence_outcome(found: SequenceEvaluation, data: str) -> Outcome:
             f" Entities, as conlleval counts them: precision {100 * (found.precision or 0):.2f}, "
             f"recall {100 * (found.recall or 0):.2f}, F1 {100 * found.f1:.2f} %."
         )
-    return Outcome(data, found.labels, found.confusion, "tokens", more)
+    return Outcome(data, found.labels, found.confusion, "tokens", more, found.entities)
 
 
 def _words(X: Any, i: int) -> Any:
@@ -237,8 +242,10 @@ def _data(chain: dict[str, Any]) -> str:
         case {"format": "conll", "columns": n, "label": label}:
             place = label % (n + 1)
             others = ", ".join(str(j) for j in range(n + 1) if j != place)
+            scheme = f", tags converted to {data['scheme']}" if "scheme" in data else ""
             return (
                 f"CoNLL files of {n + 1} columns: label in column {place}, features from {others}"
+                f"{scheme}"
             )
     kinds = {None: "matrices", "names": "named features", "template": "rows of columns"}
     return f"{kinds.get(chain['reader'], chain['reader'])}, given in Python"

@@ -12,15 +12,24 @@ from ...data.labels import as_label_array, encode_labels
 from ...data.sequences import Sequences, stack_sequences
 from ...errors import DataError
 from ...features import Extractor, Vocabulary
+from ...objective import check_integer
 
 
-def read_tokens(X: Any, template: Any) -> tuple[Sequences, Extractor | Vocabulary | None]:
+def read_tokens(
+    X: Any, template: Any, min_count: int = 1
+) -> tuple[Sequences, Extractor | Vocabulary | None]:
     """Feature rows of the training data, and the object that gives new data the same columns."""
+    check_integer("min_count", min_count, 1, 2**53)
     reader: Extractor | Vocabulary | None = None
     if template is not None:
-        reader = Extractor(template)
+        reader = Extractor(template, min_count)
     elif _has_names(X):
-        reader = Vocabulary()
+        reader = Vocabulary(min_count=min_count)
+    elif min_count > 1:
+        raise DataError(
+            "min_count counts features with names, and X has rows of numbers: leave out rare "
+            "columns yourself, or use dicts or a template"
+        )
     tokens = stack_sequences(X) if reader is None else reader.fit_transform(X)
     if tokens.matrix.shape[0] == 0:
         raise DataError("no sequence has a token: there is nothing to learn from")
@@ -41,6 +50,14 @@ def read_new_tokens(X: Any, reader: Extractor | Vocabulary | None, n_features: i
             f"X has {tokens.n_features} features, but the model was trained with {n_features}"
         )
     return tokens
+
+
+def with_names(reader: Extractor | Vocabulary, kept: np.ndarray) -> Extractor | Vocabulary:
+    """A reader with only some of its features, by their numbers."""
+    names = [reader.names_[f] for f in kept.tolist()]
+    if isinstance(reader, Vocabulary):
+        return Vocabulary(names, reader.min_count)
+    return Extractor.from_names(reader.template_.text, names)
 
 
 def _has_names(X: Any) -> bool:
