@@ -56,7 +56,7 @@ def objective(
     """P(w) = 1/2 |w|^2 + C sum_i weight_i H_i(w) of packed examples with their true outputs."""
     with closing(Shard(problem, pack, n_jobs)) as shard:
         w = shard.weights(w)
-        return 0.5 * float(w @ w) + C * shard.hinge(w, MODES[rescaling])
+        return 0.5 * float(w @ w) + C * shard.hinge(w, MODES[rescaling]).bound
 
 
 def check_same_data(known: float, found: float) -> None:
