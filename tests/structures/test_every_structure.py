@@ -259,7 +259,7 @@ def test_altered_model_files_are_refused_or_work(name, tmp_path):
 def test_the_command_line(name, tmp_path):
     structure, tiny = STRUCTURES[name.partition("-")[0]], TINY[name]
     data, model = tmp_path / "data.txt", tmp_path / "model.mm"
-    data.write_text(tiny.text)
+    data.write_bytes(tiny.text if isinstance(tiny.text, bytes) else tiny.text.encode())
     trained = passed("train", structure.name, data, "-o", model, *tiny.command).stdout
     assert structure.estimator_name in trained and "Converged" in trained
     printed = passed("predict", model, data).stdout
