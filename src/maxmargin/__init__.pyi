@@ -44,8 +44,11 @@ from .structures.chain.estimator import ChainSVC as ChainSVC
 from .structures.chain.estimator import ChainSVCCV as ChainSVCCV
 from .structures.graph.estimator import GraphSVC as GraphSVC
 from .structures.graph.estimator import GraphSVCCV as GraphSVCCV
+from .structures.grid.estimator import GridSVC as GridSVC
 from .structures.multiclass.estimator import MulticlassSVC as MulticlassSVC
 from .structures.multiclass.estimator import MulticlassSVCCV as MulticlassSVCCV
+from .structures.multilabel.estimator import MultilabelSVC as MultilabelSVC
+from .structures.multilabel.estimator import MultilabelSVCCV as MultilabelSVCCV
 from .structures.own.estimator import StructuredSVC as StructuredSVC
 from .training import train as train
 

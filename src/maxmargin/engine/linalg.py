@@ -86,6 +86,16 @@ def add_rows(rows: Rows, scale: np.ndarray, label: np.ndarray, K: int, out: np.n
     np.add.at(out, column * K + label[of], scale[of] * rows.values)
 
 
+def row_products(rows: Rows, weights: np.ndarray) -> np.ndarray:
+    """The product of a matrix (n, d) and weights (d, K), outside of compiled code."""
+    from scipy.sparse import csr_array
+
+    shape = (len(rows.indptr) - 1, len(weights))
+    if rows.dense:
+        return rows.values.reshape(shape) @ weights
+    return csr_array((rows.values, rows.indices.view(np.int32), rows.indptr), shape) @ weights
+
+
 def mean_square(rows: Rows) -> float:
     """The average |x|^2 of the rows; infinite if it is too large."""
     with np.errstate(over="ignore"):

@@ -85,4 +85,4 @@ def functions_of(kind: str) -> Functions:
     decode = (
         exact_decode(decoder(kind)) if exact else bounded_decode(decoder(kind), decoder("forest"))
     )
-    return Functions(decode, loss, delta, score, margin, **({} if exact else {"bounded": True}))
+    return Functions(decode, loss, delta, score, margin, bounded=not exact)

@@ -9,13 +9,14 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ...data.graph_lists import Graphs
-from ...engine.shard import predict_labels
+from ...engine.shard import predict_labels, predict_with_bounds
 from ...errors import DataError
 from ...estimators.base import _SVC
 from ...estimators.parameters import WarmStartParameters
 from ...outputs.explain import Explanation, explain, largest_weights
 from ...outputs.m_best import predict_m_best
 from ...training import check_examples
+from .labels import flat_labels, known_labels
 from .pairs import first_pairs, pair_tables
 from .plans import all_forests
 from .problem import GraphProblem
@@ -28,6 +29,7 @@ class _GraphModel(WarmStartParameters, _SVC):
     inference: str
     loss: Any
     class_weight: Any
+    void: Any
 
     classes_: np.ndarray
     coef_: np.ndarray
@@ -96,15 +98,17 @@ class _GraphModel(WarmStartParameters, _SVC):
     def score(self, X: Any, Y: Any, sample_weight: Any = None) -> float:
         """The fraction of nodes with the right label; nodes without a label do not count."""
         weight = check_examples(X, Y, sample_weight)
-        found = self._flat(self.predict(X))
-        right, n = np.zeros(len(found)), np.zeros(len(found))
-        for i, (truth, labels) in enumerate(zip(self._flat(Y), found, strict=True)):
-            if len(truth) != len(labels):
-                raise DataError(f"graph {i} has {len(labels)} nodes and {len(truth)} labels")
-            known = [(a, b) for a, b in zip(truth, labels.tolist(), strict=True) if a is not None]
-            right[i], n[i] = sum(a == b for a, b in known), len(known)
-        weight = np.ones(len(n)) if weight is None else weight
-        return float(weight @ right / max(weight @ n, 1e-300))
+        found, truth = self._flat(self.predict(X)), self._flat(Y)
+        lengths = [len(labels) for labels in found]
+        if [len(labels) for labels in truth] != lengths:
+            i = next(i for i, labels in enumerate(truth) if len(labels) != lengths[i])
+            raise DataError(
+                f"graph {i} has {lengths[i]} nodes and {len(truth[i])} labels", sequence=i
+            )
+        flat = flat_labels(truth)
+        share = np.repeat(np.ones(len(found)) if weight is None else weight, lengths)
+        share = share * known_labels(flat, self.void)
+        return float(share @ (flat == flat_labels(found)) / max(share.sum(), 1e-300))
 
     def explain(self, n: int = 10) -> Explanation:
         """The n largest weights with their names, of each label and of pairs of labels."""

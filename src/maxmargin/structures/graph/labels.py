@@ -16,37 +16,27 @@ VOID = -1
 
 
 def encode_nodes(
-    Y: Any, graphs: Graphs, classes: np.ndarray | None = None
+    Y: Any, graphs: Graphs, void: Any = None, classes: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """``(classes, codes)``: the labels that occur, and the class number of each node.
 
-    Nodes with the label None have the code VOID. If ``classes`` is given, other labels raise an
-    error.
+    Nodes with the label None or ``void`` have the code VOID. If ``classes`` is given, other labels
+    raise an error.
     """
     check_lengths(Y, graphs, "label")
-    flat = _flat(Y)
-    known = np.array([label is not None for label in flat]) if _mixed(flat) else True
-    known = np.broadcast_to(known, len(flat))
-    labels = flat if not _mixed(flat) else as_label_array([x for x in flat if x is not None])
-    if labels.ndim != 1:
-        raise DataError(
-            f"a label is {labels[0].tolist()!r}: labels must be hashable (use a tuple, not a list)"
-        )
-    if labels.dtype.kind == "f" and np.isnan(labels).any():
-        node = np.flatnonzero(known)[int(np.argmax(np.isnan(labels)))]
-        i, v = graphs.locate(int(node))
-        raise DataError(
-            f"graph {i}: the label of node {v} is NaN: use None for unknown", sequence=i
-        )
+    flat = flat_labels(Y)
+    known = known_labels(flat, void)
+    labels, places = flat[known], np.flatnonzero(known)
+    if flat.dtype == object:
+        labels = as_label_array(labels.tolist())
+    _check_labels(labels, places, graphs)
     codes = np.full(len(flat), VOID, np.int16)
     if classes is None:
-        classes, found = encode_labels(labels)
+        classes, codes[known] = encode_labels(labels)
         if len(classes) > np.iinfo(np.int16).max:
             raise DataError(f"{len(classes)} different labels are too many: at most 32767")
-        codes[known] = found
         return classes, codes
     number = {label: k for k, label in enumerate(classes.tolist())}
-    places = np.flatnonzero(known)
     for node, label in zip(places.tolist(), labels.tolist(), strict=True):
         if label not in number:
             i, v = graphs.locate(node)
@@ -55,6 +45,31 @@ def encode_nodes(
             )
         codes[node] = number[label]
     return classes, codes
+
+
+def _check_labels(labels: np.ndarray, places: np.ndarray, graphs: Graphs) -> None:
+    """Raise a DataError for labels that are lists or NaN."""
+    if labels.ndim != 1:
+        i, v = graphs.locate(int(places[0]))
+        raise DataError(
+            f"graph {i}: the label of node {v} is {labels[0].tolist()!r}: labels must be hashable "
+            "(use a tuple instead of a list)",
+            sequence=i,
+        )
+    if labels.dtype.kind == "f" and np.isnan(labels).any():
+        i, v = graphs.locate(int(places[int(np.argmax(np.isnan(labels)))]))
+        raise DataError(
+            f"graph {i}: the label of node {v} is NaN: use None where it is not known", sequence=i
+        )
+
+
+def known_labels(flat: np.ndarray, void: Any) -> np.ndarray:
+    """Which labels are known, bool array: neither None nor ``void``."""
+    if flat.dtype == object:
+        return np.array(
+            [x is not None and not (void is not None and x == void) for x in flat], bool
+        )
+    return np.ones(len(flat), bool) if void is None else np.asarray(flat != void)
 
 
 def check_lengths(values: Any, graphs: Graphs, what: str) -> None:
@@ -83,18 +98,11 @@ def read_node_weight(node_weight: Any, graphs: Graphs) -> Graphs:
     return graphs.with_weight(flat)
 
 
-def _flat(Y: Any) -> np.ndarray:
+def flat_labels(Y: Any) -> np.ndarray:
     """The labels of all nodes; of type object if there may be None."""
     parts = [y for y in Y if len(y)]
-    if parts and all(isinstance(y, np.ndarray) and y.dtype.kind in "iubfU" for y in parts):
-        kinds = {"U" if y.dtype.kind == "U" else "n" for y in parts}
-        if len(kinds) == 1 and all(y.ndim == 1 for y in parts):
-            return np.concatenate(parts)
+    plain = all(isinstance(y, np.ndarray) and y.dtype.kind in "iubfU" for y in parts)
+    if parts and plain and len({y.dtype.kind == "U" for y in parts}) == 1:
+        return np.concatenate(parts)
     items = [x for y in parts for x in (y.tolist() if hasattr(y, "tolist") else y)]
-    flat = np.empty(len(items), object)
-    flat[:] = items
-    return flat
-
-
-def _mixed(flat: np.ndarray) -> bool:
-    return flat.dtype == object
+    return np.fromiter(items, object, len(items))

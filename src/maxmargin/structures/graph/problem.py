@@ -14,7 +14,7 @@ import numpy as np
 from ...data.checked import check_codes
 from ...data.costs import check_cost
 from ...data.graph_lists import Graphs, stack_graphs
-from ...engine.linalg import add_rows, pack_rows, read_only
+from ...engine.linalg import add_rows, pack_rows, read_only, row_products
 from ...errors import DataError
 from ...inference import choose
 from ...problem import SLACK, CompiledProblem, Pack
@@ -128,8 +128,8 @@ class GraphProblem(CompiledProblem):
         data, scores = pack.data, np.zeros(pack.n)
         of_node, of_edge, numbers = self._pairs_of(pack, labels)
         split = data.n_features * self.n_classes
-        nodes = _products(data.rows, w[:split].reshape(-1, self.n_classes))
-        edges = _products(data.edge_rows, w[split:].reshape(-1, self.n_pairs))
+        nodes = row_products(data.rows, w[:split].reshape(-1, self.n_classes))
+        edges = row_products(data.edge_rows, w[split:].reshape(-1, self.n_pairs))
         np.add.at(scores, of_node, nodes[np.arange(len(labels)), labels])
         some = np.flatnonzero(numbers >= 0)
         np.add.at(scores, of_edge[some], edges[some, numbers[some]])
@@ -163,16 +163,6 @@ class GraphProblem(CompiledProblem):
     def unpack(self, pack: Pack, labels: np.ndarray) -> list[np.ndarray]:
         """The class numbers of the nodes of each graph."""
         return [labels[a:b] for a, b in neighbours(pack.offsets.tolist())]
-
-
-def _products(rows: Any, weights: np.ndarray) -> np.ndarray:
-    """The product of a matrix by rows and weights (d, K)."""
-    from scipy.sparse import csr_array
-
-    shape = (len(rows.indptr) - 1, len(weights))
-    if rows.dense:
-        return rows.values.reshape(shape) @ weights
-    return csr_array((rows.values, rows.indices.view(np.int32), rows.indptr), shape) @ weights
 
 
 def edge_matrix(X: Graphs) -> Any:

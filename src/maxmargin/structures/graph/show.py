@@ -11,7 +11,7 @@ from ...outputs.explain import largest_slacks
 from ...report.evaluation import ShownEvaluation
 from ...report.results import Outcome
 from ..show import Row, Show
-from .labels import VOID, encode_nodes
+from .labels import VOID, encode_nodes, flat_labels, known_labels
 from .pairs import KINDS
 
 
@@ -86,7 +86,7 @@ class GraphShow(Show):
     def suspects(self, estimator: Any, X: Any, Y: Any, n: int) -> list[dict[str, Any]]:
         """The graphs with the largest slack."""
         graphs = estimator._graphs(X)
-        _, codes = encode_nodes(estimator._flat(Y), graphs, estimator.classes_)
+        _, codes = encode_nodes(estimator._flat(Y), graphs, estimator.void, estimator.classes_)
         if (codes == VOID).any():
             keep = codes != VOID
             graphs, codes = graphs.keep_nodes(keep), codes[keep]
@@ -103,15 +103,8 @@ class GraphShow(Show):
 
 def evaluate_nodes(estimator: Any, X: Any, Y: Any) -> ShownNodes:
     """Compare the labels of all nodes with predictions."""
-    truth = [label for y in estimator._flat(Y) for label in _items(y)]
-    found = [label for y in estimator._flat(estimator.predict(X)) for label in _items(y)]
-    pairs = [(a, b) for a, b in zip(truth, found, strict=True) if a is not None]
-    return ShownNodes.of(
-        as_label_array([a for a, _ in pairs]),
-        as_label_array([b for _, b in pairs]),
-        estimator.classes_,
-    )
-
-
-def _items(y: Any) -> list[Any]:
-    return y.tolist() if hasattr(y, "tolist") else list(y)
+    truth = flat_labels(estimator._flat(Y))
+    found = flat_labels(estimator._flat(estimator.predict(X)))
+    known = known_labels(truth, estimator.void)
+    truth = as_label_array(truth[known].tolist()) if truth.dtype == object else truth[known]
+    return ShownNodes.of(truth, found[known], estimator.classes_)
