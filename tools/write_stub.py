@@ -22,7 +22,7 @@ NAMES = {
     ".estimators.path": ("RegularizationPath", "regularization_path"),
     ".kernels": ("Basis",),
     ".outputs.calibration": ("Calibrated", "calibrate"),
-    ".problem": ("CompiledProblem", "Functions", "Pack", "Problem"),
+    ".problem": ("Bounded", "CompiledProblem", "Functions", "Pack", "Problem"),
     ".registry": ("load",),
     ".result": ("Result", "Status"),
     ".saving.checkpoint": ("Checkpoint",),

@@ -22,6 +22,7 @@ from .estimators.path import regularization_path as regularization_path
 from .kernels import Basis as Basis
 from .outputs.calibration import Calibrated as Calibrated
 from .outputs.calibration import calibrate as calibrate
+from .problem import Bounded as Bounded
 from .problem import CompiledProblem as CompiledProblem
 from .problem import Functions as Functions
 from .problem import Pack as Pack

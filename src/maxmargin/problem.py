@@ -36,7 +36,7 @@ class Functions:
         computed from ``delta`` and ``loss``, so that an oracle cannot contradict its features.
         ``work`` is scratch memory, a float64 array with as many entries as the problem's ``work``
         returns (by default ``Pack.work``), because allocating memory in every call would cost
-        more than a small oracle.
+        more than a small oracle. See ``bounded`` for what it may return.
     loss : ``loss(data, i, y) -> float``
     delta : ``delta(data, i, y, z, idx, val) -> int``
         Writes the non-zeros of ``phi_i(y) - phi_i(z)`` and returns their number; an index may
@@ -54,14 +54,35 @@ class Functions:
         outputs without comparable labels: minus ``diversity`` times the number of parts it shares
         with them). ``work`` has as many entries as the problem's ``m_best_work`` returns. In
         training only the first output must be exact.
+    bounded : bool
+        Whether ``decode`` returns an upper bound on the maximum that it was asked for, because its
+        output need not be the best one. The bound is a float64 in the same terms: in training
+        modes relative to the truth, whose value is 0, and in PREDICT that of ``<w, phi_i(y)>``.
+        NaN says that the output of this call is a best one.
     """
 
-    decode: Callable[..., None]
+    decode: Callable[..., Any]
     loss: Callable[..., float]
     delta: Callable[..., int]
     score: Callable[..., None] | None = None
     margin: Callable[..., float] | None = None
     m_best: Callable[..., int] | None = None
+    bounded: bool = False
+
+
+class Bounded(NamedTuple):
+    """What ``Problem.decode`` returns if its output need not be the best one.
+
+    Attributes
+    ----------
+    y : object
+        The output.
+    bound : float
+        An upper bound on the value of all outputs, in the terms in which ``decode`` maximises.
+    """
+
+    y: Any
+    bound: float
 
 
 class Pack(NamedTuple):
@@ -70,7 +91,10 @@ class Pack(NamedTuple):
     Attributes
     ----------
     data : NamedTuple of read-only arrays
-        What the functions of the problem need; any object for a plain Python problem.
+        What the functions of the problem need; any object for a plain Python problem. A field
+        with the name ``messages`` is a writable array for what ``decode`` keeps of an example from
+        call to call, such as messages to start from. It may hold anything finite: those of other
+        weights, or of another mode. Each example uses its own part of it.
     offsets : int64 array (n + 1,)
         The labels of example i are ``labels[offsets[i]:offsets[i + 1]]`` of a flat label array.
     truth : label array (offsets[n],)
@@ -225,6 +249,9 @@ class Problem:
         ``loss(y_true, y) + <w, phi(x, y)>`` if ``rescaling`` is "margin", and
         ``loss(y_true, y) * (1 - <w, phi(x, y_true) - phi(x, y)>)`` if it is "slack", or raise
         ``NotImplementedError`` if the structure has no oracle for this rescaling.
+
+        If the best output cannot be found for certain, return ``mm.Bounded(y, bound)``, with an
+        upper bound on the value of all outputs.
         """
         raise NotImplementedError("a Problem needs decode(self, x, w, y_true=None, rescaling=...)")
 

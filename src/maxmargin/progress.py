@@ -96,7 +96,7 @@ class ProgressBar:
         print("maxmargin:", ", ".join(words), file=sys.stderr, flush=True)
 
     def _gap(self) -> str:
-        ratio = self.forecast.records[-1].gap / self.forecast.target
+        ratio = self.forecast.records[-1].gap_optimisation / self.forecast.target
         if ratio <= 1:
             return "gap within tol"
         return f"gap {ratio:.3g} x target" if math.isfinite(ratio) else "no gap yet"
@@ -114,6 +114,7 @@ class ProgressBar:
             f"iteration {last.iteration:,}",
             f"primal {last.primal:.6g}",
             f"dual {last.dual:.6g}{self.bounds}",
+            *([f"gap from inference {last.gap_inference:.3g}"] if last.gap_inference else []),
             f"{last.n_oracle:,} oracle calls",
         ]
 
@@ -136,7 +137,7 @@ class Forecast:
 
     def fraction(self) -> float:
         """Progress from the first gap to the target, between 0 and 1, on a logarithmic scale."""
-        first, last = self.records[0].gap, self.records[-1].gap
+        first, last = self.records[0].gap_optimisation, self.records[-1].gap_optimisation
         if last <= self.target:
             return 1.0
         if not math.isfinite(first):
@@ -159,14 +160,16 @@ class Forecast:
     def seconds(self) -> float:
         """Estimated seconds until the target; infinity while there is too little evidence."""
         now = self.records[-1].time
-        recent = [r for r in self._tail() if r.time >= now / 2 and 0 < r.gap < math.inf]
+        recent = [
+            r for r in self._tail() if r.time >= now / 2 and 0 < r.gap_optimisation < math.inf
+        ]
         if len(recent) < EVIDENCE or recent[-1].time - recent[0].time < EVIDENCE_TIME:
             return math.inf
         times = np.array([r.time for r in recent])
-        slope = np.polyfit(times - now, np.log([r.gap for r in recent]), 1)[0]
+        slope = np.polyfit(times - now, np.log([r.gap_optimisation for r in recent]), 1)[0]
         if not slope < 0:
             return math.inf
-        expected = max(0.0, math.log(recent[-1].gap / self.target) / -slope)
+        expected = max(0.0, math.log(recent[-1].gap_optimisation / self.target) / -slope)
         return expected if expected <= FARTHEST * now else math.inf
 
     def _tail(self) -> list[Record]:

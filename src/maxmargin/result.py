@@ -24,6 +24,10 @@ class Status(Enum):
     OWN_RULE = "stopped by the solver's own rule before the duality gap was within tol"
     UNCERTIFIED = "ended by the rule of sampled cuts, which give no bound: see result.audit()"
     IMPORTED = "not trained by maxmargin: the weights were read from another program's file"
+    INFERENCE_LIMITED = (
+        "optimised as far as inference allows: the gap of the outputs found is within tol, and the "
+        "oracle's bounds leave the rest"
+    )
     STALLED = "stopped at the precision of floating point before the gap was within tol: raise tol"
 
 
@@ -32,6 +36,7 @@ class Record(NamedTuple):
 
     ``time`` is in seconds and counts the solver only, without packing, compiling, callbacks and
     drawing. ``n_oracle`` counts oracle calls, ``planes`` the planes that the solver holds.
+    ``gap_inference`` is the part of the gap that an inexact oracle leaves (see ``Result``).
     """
 
     iteration: int
@@ -41,6 +46,12 @@ class Record(NamedTuple):
     dual: float
     gap: float
     planes: int
+    gap_inference: float = 0.0
+
+    @property
+    def gap_optimisation(self) -> float:
+        """The part of the gap that training can close."""
+        return self.gap - self.gap_inference
 
 
 class WorkerReport(NamedTuple):
@@ -83,7 +94,12 @@ class Result:
     w : array (dim,)
         The weights with the lowest objective found.
     primal, dual, gap : float
-        P(w), the best dual value D, and P(w) - D: the optimum lies between D and P(w).
+        P(w), the best dual value D, and P(w) - D: the optimum lies between D and P(w). If the
+        oracle is not exact, ``primal`` is an upper bound of P(w), from the oracle's bounds.
+    gap_inference, gap_optimisation : float
+        The parts of the gap. The first is what an inexact oracle leaves: the upper bound of P(w)
+        minus P(w) of the outputs found; it is 0 if the oracle is exact. The second is the rest,
+        which training closes.
     status : Status
     n_iter, n_oracle : int
         Iterations, and calls of the loss-augmented oracle.
@@ -126,6 +142,12 @@ class Result:
     target: float | None = None
     bounds: str = ""
     trivial: bool = False
+    gap_inference: float = 0.0
+
+    @property
+    def gap_optimisation(self) -> float:
+        """The part of the gap that training can close; training stops when it is within tol."""
+        return self.gap - self.gap_inference
 
     @property
     def converged(self) -> bool:
@@ -135,7 +157,8 @@ class Result:
     @property
     def as_asked(self) -> bool:
         """Whether training ended by the stopping rule of its solver, not by a limit."""
-        return self.converged or self.status is Status.UNCERTIFIED
+        as_asked = (Status.CONVERGED, Status.INFERENCE_LIMITED, Status.UNCERTIFIED)
+        return self.status in as_asked
 
     def audit(self) -> Any:
         """P(w) and the value of a feasible dual point: ``.primal``, ``.dual`` and ``.gap``.
@@ -168,9 +191,10 @@ class Result:
 
     def __repr__(self) -> str:
         bounds = f", bounds={self.bounds!r}" if self.bounds else ""
+        rest = f" ({self.gap_inference:.3g} from inference)" if self.gap_inference else ""
         return (
             f"Result({self.status.name}, primal={self.primal:.6g}, dual={self.dual:.6g}, "
-            f"gap={self.gap:.3g}, n_iter={self.n_iter}, n_oracle={self.n_oracle}, "
+            f"gap={self.gap:.3g}{rest}, n_iter={self.n_iter}, n_oracle={self.n_oracle}, "
             f"time={self.time:.2f} s{bounds})"
         )
 

@@ -21,10 +21,11 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.bounds import Hinge
 from ..engine.vectors import Vector, total
-from ..objective import dual, primal
+from ..objective import dual
 from ..solvers import working_sets as sets
-from ..solvers.base import Solver, State
+from ..solvers.base import Solver, State, Step, certified
 from ..solvers.task import Task
 from .crew import Crew, WorkersLost
 from .draws import random_states
@@ -72,6 +73,8 @@ class CoCoA(Solver):
 
     solver: Any
 
+    for_bounds = True
+
     @property
     def name(self) -> str:  # type: ignore[override]
         """The name of the method."""
@@ -88,7 +91,7 @@ class CoCoA(Solver):
         sigma = crew.K if crew.sigma is None else min(crew.sigma, crew.K)
         return CoCoAState(np.zeros(crew.pack.dim), float(sigma))
 
-    def step_once(self, task: Task, state: CoCoAState) -> tuple[np.ndarray | None, float, float]:
+    def step_once(self, task: Task, state: CoCoAState) -> Step:
         """One round, and in some iterations a certificate."""
         before = self._dual(task, state)
         try:
@@ -97,12 +100,12 @@ class CoCoA(Solver):
             state.iterations += 1
             self._watch(task, state, before)
             which = self.solver.wanted(task, state)
-            w, value, D = self._look(task, state, which)
+            w, value, D, *upper = self._look(task, state, which)
             if w is not None and self.solver.settles:
                 w = w.copy()
                 self.solver.refine(task, state, value - D)
                 self._settle(task, state)
-            return w, value, D
+            return w, value, D, *upper
         except WorkersLost:
             self._recover(task, state, before)
             return None, np.inf, -np.inf
@@ -134,21 +137,21 @@ class CoCoA(Solver):
 
     def hinge_at(
         self, task: Task, state: CoCoAState, w: np.ndarray, order: np.ndarray | None = None
-    ) -> float:
+    ) -> Hinge:
         """sum_i weight_i H_i(w) over all examples, which are in the workers."""
         crew = crew_of(task)
-        return sum(crew.call("hinge", crew.share(Vector.of(w)), False))
+        return Hinge.sum(crew.call("hinge", crew.share(Vector.of(w)), False))
 
     def planes(self, state: CoCoAState) -> int:
         """Number of non-zero dual variables, without those of the true outputs."""
         return state.n_planes
 
-    def _run(self, task: Task, state: CoCoAState, step: str) -> list[Round]:
-        """Run a step of the solver in every shard, and add the changes to w."""
+    def _run(self, task: Task, state: CoCoAState, method: str) -> list[Round]:
+        """Run a method of the solver in every shard, and add the changes to w."""
         crew = crew_of(task)
         controls = {name: getattr(state, name) for name in self.solver.controls}
         blocks = 1 if crew.K == 1 else crew.blocks
-        crew.call("start", step, state.sigma, blocks, controls, w=state.w, again=False)
+        crew.call("start", method, state.sigma, blocks, controls, w=state.w, again=False)
         where: Any = NOWHERE
         while True:
             rounds: list[Round] = crew.call(
@@ -165,6 +168,7 @@ class CoCoA(Solver):
         state.complete = all(r.complete for r in rounds)
         state.seen = sets.Seen(
             hinge=float(sum(r.hinge for r in rounds)),
+            bound=float(sum(r.bound for r in rounds)),
             violation=max(r.violation for r in rounds),
             added=sum(r.added for r in rounds),
         )
@@ -190,16 +194,14 @@ class CoCoA(Solver):
                 if left <= state.eps / 2:
                     break
 
-    def _look(
-        self, task: Task, state: CoCoAState, which: str | None
-    ) -> tuple[np.ndarray | None, float, float]:
+    def _look(self, task: Task, state: CoCoAState, which: str | None) -> Step:
         """A certificate like that of ``working_sets.certify``, from sums over the shards."""
         crew = crew_of(task)
         if which is None:
             return None, np.inf, self._dual(task, state)
         if which == sets.SEEN:
-            value = primal(state.w, state.seen.hinge, task.C)
-            return state.w, value, self._dual(task, state)
+            seen = Hinge(state.seen.hinge, state.seen.bound)
+            return certified(task, state.w, seen, self._dual(task, state))
         with task.share("certificate"):
             if state.gap <= 2 * task.tol:
                 self._sum_duals(task, state)
@@ -210,8 +212,8 @@ class CoCoA(Solver):
                 at = crew.share(Vector.of(w))
             state.looks += 1
             add = not self.solver.settles
-            hinge = sum(crew.call("hinge", at, add, w=state.w, again=False))
-            return w, primal(w, hinge, task.C), self._dual(task, state)
+            hinge = Hinge.sum(crew.call("hinge", at, add, w=state.w, again=False))
+            return certified(task, w, hinge, self._dual(task, state))
 
     def _sum_duals(self, task: Task, state: CoCoAState) -> None:
         """Compute w(alpha) from its definition."""

@@ -108,6 +108,7 @@ class Crew:
         self.pool, self.problem, self.sources, self.sigma = pool, problem, list(sources), sigma
         self.shared, self.blocks = shared, blocks
         self.K = len(self.sources)
+        self.bounded = problem.functions.bounded
         self.check: Callable[[], None] = lambda: None
         self.n_oracle = 0
         self.busy = np.zeros(self.K)

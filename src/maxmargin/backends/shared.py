@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.bounds import Hinge
 from ..engine.vectors import Vector, total
 from ..errors import DataError
 from ..solvers.cuts import Cut
@@ -77,12 +78,14 @@ class SharedCuts:
         """The cut of all examples: each worker's cut is divided by the n of its own shard."""
         if len(cuts) == 1:
             return cuts[0]
-        loss = hinge = 0.0
+        loss = hinge = bound = 0.0
         for part, cut in zip(self.crew.parts, cuts, strict=True):
             cut.plane.add_to(self.sum, part)
             loss += part * cut.loss
             hinge += part * cut.hinge
-        return Cut(Vector.take(self.sum), loss, hinge, all(cut.complete for cut in cuts))
+            bound += part * cut.bound
+        complete = all(cut.complete for cut in cuts)
+        return Cut(Vector.take(self.sum), loss, hinge, bound, complete)
 
 
 @dataclass(frozen=True)
@@ -130,6 +133,6 @@ class SharedBatches:
         cuts = self.crew.call("batch_cut", step, w=w)
         return total((g for g, _ in cuts), self.crew.pack.dim), sum(loss for _, loss in cuts)
 
-    def hinge(self, w: np.ndarray, order: None = None) -> float:
+    def hinge(self, w: np.ndarray, order: None = None) -> Hinge:
         """sum_i weight_i H_i(w) over all examples."""
-        return sum(self.crew.call("batch_hinge", self.crew.share(Vector.of(w))))
+        return Hinge.sum(self.crew.call("batch_hinge", self.crew.share(Vector.of(w))))

@@ -14,6 +14,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from ..data.checked import check_like
+from ..engine.bounds import Hinge
 from ..engine.shard import Shard
 from ..engine.vectors import Vector, changed, warm_up_exchange
 from ..problem import PREDICT, CompiledProblem, Pack
@@ -69,6 +71,7 @@ class Round(NamedTuple):
     gap: float
     violation: float
     hinge: float
+    bound: float
     added: float
     loss: float
     planes: int
@@ -162,7 +165,7 @@ class Worker:
         g, loss = self.batches.cut(self.w, step)
         return Vector.of(g), loss
 
-    def batch_hinge(self, at: Vector) -> float:
+    def batch_hinge(self, at: Vector) -> Hinge:
         """sum_i weight_i H_i at the point ``at``."""
         return self.batches.hinge(self._dense(at))
 
@@ -213,6 +216,7 @@ class Worker:
             gap=state.gap,
             violation=state.seen.violation,
             hinge=state.seen.hinge,
+            bound=state.seen.bound,
             added=state.seen.added,
             loss=sets.dual_loss(task, state),
             planes=self.solver.planes(state),
@@ -233,7 +237,7 @@ class Worker:
         """The average of this shard's part of w minus its last value."""
         return Vector.of(sets.average_minus_w(self.state) / self.sigma)
 
-    def hinge(self, at: Vector | None, add: bool) -> float:
+    def hinge(self, at: Vector | None, add: bool) -> Hinge:
         """sum_i weight_i H_i at w, or at the point ``at``."""
         w = self.w if at is None else self._dense(at)
         return sets.hinge_at(self.task, self.state, w, add)
@@ -246,7 +250,8 @@ class Worker:
         """Everything that the next iterations depend on, as named arrays and numbers."""
         kept = {name: v for name, v in vars(self.state).items() if name not in REMADE}
         kept |= {name: kept[name]._asdict() for name in ("duals", "visits", "seen")}
-        return {"state": kept, "random": self.task.random.get_state(legacy=False)}
+        random = self.task.random.get_state(legacy=False)
+        return {"state": kept, "random": random, "messages": self.shard.messages}
 
     def thaw(self, frozen: dict[str, Any], sigma: float) -> None:
         """Continue from what ``freeze`` returned, here or in another worker of the same shard."""
@@ -254,6 +259,8 @@ class Worker:
 
         thaw_working_sets(self.task, self.state, frozen["state"], frozen["random"])
         self.state.block = self.shard.new_block(self.state.duals.loss.shape[1])
+        if self.shard.messages is not None:
+            self.shard.messages[:] = check_like(frozen["messages"], self.shard.messages, "messages")
         self.sigma = sigma
 
     def _dense(self, v: Vector) -> np.ndarray:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..engine.guard import check_bound, check_returned
 from ..engine.python import PythonData, short
 from ..errors import ProblemError
 from ..problem import MARGIN, PREDICT, SLACK, CompiledProblem, Pack
@@ -59,10 +60,11 @@ class Known(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """Weights, and the answer of decode in each mode."""
+    """Weights, and for each mode the answer of decode and its upper bound, -inf if it gave none."""
 
     w: np.ndarray
     answers: dict[int, Known]
+    bounds: dict[int, float]
 
 
 class Example:
@@ -72,6 +74,7 @@ class Example:
         self.problem, self.functions, self.pack, self.i = problem, problem.functions, pack, i
         self.place = slice(pack.offsets[i], pack.offsets[i + 1])
         self.known: dict[Any, Known] = {}
+        self.bound = -np.inf  # that of the last decode, relative to the truth's score
         self.truth = self.learn(pack.truth[self.place].copy(), "the true output")
         if self.truth.loss != 0:
             raise ProblemError(
@@ -90,7 +93,7 @@ class Example:
         watched = watch(data, self.i)
         before = fingerprint(watched)
         with naming(f"{CALLS[mode]} of example {self.i}"):
-            self.functions.decode(data, shown, self.i, mode, y, work)
+            found = self.functions.decode(data, shown, self.i, mode, y, work)
         if not np.array_equal(w, shown):
             raise ProblemError(f"{CALLS[mode]} of example {self.i} changes w: work on a copy")
         if fingerprint(watched) != before:
@@ -98,7 +101,22 @@ class Example:
                 f"{CALLS[mode]} of example {self.i} changes its input (x, y_true or the packed "
                 "data): work on a copy"
             )
+        self.bound = self._relative(found, w, mode)
         return self.learn(y, "returned by decode at other weights or in another mode")
+
+    def _relative(self, found: Any, w: np.ndarray, mode: int) -> float:
+        """The bound that decode returned, minus the truth's score in PREDICT; -inf for none.
+
+        The score of the truth is known only to problems with ``first_scores``.
+        """
+        if not self.functions.bounded or (found is None and isinstance(self.pack.data, PythonData)):
+            return -np.inf
+        check_returned(found, self.i)
+        if mode != PREDICT or np.isnan(found):
+            return check_bound(float(found), self.i)
+        if type(self.problem).first_scores is CompiledProblem.first_scores:
+            return np.inf
+        return float(found - self.problem.first_scores(self.pack, w, self.pack.truth)[self.i])
 
     def learn(self, y: np.ndarray, origin: str) -> Known:
         """The known output that equals y; y is added if it is new."""
@@ -173,7 +191,11 @@ def probe(example: Example, modes: list[int], n_probes: int, rng: Any) -> list[T
     trials = []
     for p in range(n_probes):
         w = probe_weights(example, rng, *KINDS[p % len(KINDS)])
-        trials.append(Trial(w, {mode: example.decode(w, mode) for mode in modes}))
+        answers, bounds = {}, {}
+        for mode in modes:
+            answers[mode] = example.decode(w, mode)
+            bounds[mode] = example.bound
+        trials.append(Trial(w, answers, bounds))
     return trials
 
 
@@ -210,6 +232,8 @@ def watch(data: Any, i: int) -> Any:
     """What decode must not change: its example, or the packed arrays that are writable."""
     if isinstance(data, PythonData):
         return [data.X[i], data.Y[i]]
+    if hasattr(data, "messages"):  # these may change
+        data = data._replace(messages=None)
     if isinstance(data, tuple | list):
         return [watch(part, i) for part in data]
     return data if isinstance(data, np.ndarray) and data.flags.writeable else None

@@ -60,7 +60,11 @@ class Visits(NamedTuple):
     ``total`` holds: sum of weight_i gap_i, number of examples changed, number of full V_i, sum of
     weight_i H_i (that of P(w) if the pass called every oracle and changed no example), the largest
     KKT violation, the number of outputs added, the largest amount by which an output of V_i was
-    better than the oracle's, and the example where this happened.
+    better than the oracle's (or than its bound, if it gave one), the example where this happened,
+    and the sum of weight_i times the upper bounds of H_i.
+
+    ``bound`` holds the upper bound of each example from its last decoding, -inf if its output was
+    a best one; it is empty if the oracle is exact.
 
     For the average of w over all visits, in which visit t has the weight t ** power: ``clock``
     holds t, the sum S of the weights so far and the power; ``lag`` is the sum over all steps of S
@@ -72,10 +76,11 @@ class Visits(NamedTuple):
     gap: np.ndarray
     clock: np.ndarray
     lag: np.ndarray
+    bound: np.ndarray
 
 
 #: The entries of ``Visits.total``.
-GAP, CHANGED, FULL, HINGE, VIOLATION, ADDED, SHORT, WORST = range(8)
+GAP, CHANGED, FULL, HINGE, VIOLATION, ADDED, SHORT, WORST, BOUND = range(9)
 
 
 class PassOptions(NamedTuple):

@@ -13,8 +13,8 @@ from numba import njit
 from numba.extending import register_jitable
 
 from ..problem import SLACK
-from .arrays import ADDED, FULL, GAP, HINGE, SHORT, UNWRITTEN, VIOLATION, WORST
-from .guard import check_labels, check_loss, check_plane, plane_dot
+from .arrays import ADDED, BOUND, FULL, GAP, HINGE, SHORT, UNWRITTEN, VIOLATION, WORST
+from .guard import check_labels, check_loss, check_plane, note_bound, plane_dot
 from .linalg import copy_labels, sparse_axpy
 from .smo import ascend_block, drop_zeros
 from .views import borrow, frozen
@@ -50,7 +50,7 @@ def ascend_examples(
         truth, found = pack.truth[lo : lo + length], labels[lo : lo + length]
         m, base = duals.count[i], slots * lo
         if scored:
-            decode(data, w, i, mode, found, work)  # line 9
+            note_bound(decode(data, w, i, mode, found, work), visits.bound, i)  # line 9
             check_labels(found, pack.low, pack.high, i)
         for r in range(1, m + ask):
             y = frozen(known[base + r * length : base + (r + 1) * length] if r < m else found)
@@ -107,7 +107,12 @@ def add_output(duals, block, visits, i, m, base, y, min_gain):
     best = 0.0  # the value of the truth
     for r in range(1, m):
         best = max(best, F[r])
-    note_shortfall(total, i, best - F[m], block.loss[m] + abs(best) + abs(F[m]))
+    bound = bound_of(visits, i)
+    if bound == -np.inf:
+        note_shortfall(total, i, best - F[m], block.loss[m] + abs(best) + abs(F[m]))
+    else:  # the oracle may miss the best output, but no output is above its bound
+        highest = max(best, F[m])
+        note_shortfall(total, i, highest - bound, block.loss[m] + abs(highest) + abs(bound))
     if F[m] <= best + min_gain:
         return m
     if m == losses.shape[1]:
@@ -123,8 +128,14 @@ def add_output(duals, block, visits, i, m, base, y, min_gain):
 
 
 @register_jitable
+def bound_of(visits, i):
+    """The upper bound of H_i that the oracle gave, or -inf if its output is a best one."""
+    return visits.bound[i] if len(visits.bound) > 0 else -np.inf
+
+
+@register_jitable
 def note_shortfall(total, i, shortfall, size):
-    """Record the largest amount by which a known output beats the oracle's, above rounding."""
+    """Record the largest amount by which a known output contradicts the oracle, above rounding."""
     if shortfall > 1e-9 * size and shortfall > total[SHORT]:
         total[SHORT] = shortfall
         total[WORST] = i
@@ -142,6 +153,7 @@ def note_gap(alpha, F, visits, i, m, weight, asked):
             mean += alpha[r] * F[r]
     if asked:
         highest = max(highest, F[m])  # the output of the oracle, added or not
+        visits.total[BOUND] += weight * max(highest, bound_of(visits, i))
     violation, gap, total = highest - lowest, highest - mean, visits.total
     visits.gap[i] = gap
     total[HINGE] += weight * highest

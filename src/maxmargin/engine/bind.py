@@ -61,12 +61,12 @@ def compile_loops(functions: Functions, name: str) -> Loops:
     from .passes import decode_examples
 
     # These passes do not call the oracle: variants of a problem that differ in it share them.
-    rest = replace(functions, decode=functions.loss)
+    rest = replace(functions, decode=functions.loss, bounded=False)
     collect, recall, remember, margin_of = _without_oracle(rest, name)
     decode_one, loss, delta = map(part, (functions.decode, functions.loss, functions.delta))
 
-    def decode(pack, w, mode, order, labels, work):
-        return decode_examples(decode_one, pack, w, mode, order, labels, work)
+    def decode(pack, w, mode, order, labels, bound, work):
+        return decode_examples(decode_one, pack, w, mode, order, labels, bound, work)
 
     def ascend(pack, w, C, mode, order, duals, options, labels, visits, block, work):
         return ascend_examples(

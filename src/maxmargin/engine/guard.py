@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numba.core import types
 from numba.extending import overload, register_jitable
 
 from ..errors import ProblemError
@@ -24,7 +25,7 @@ GUARD = 256
 UNTOUCHED = -1.2345678e300
 
 #: What a function has done wrong.
-COUNT, INDEX, VALUE, LOSS, LABEL, FOUND = range(6)
+COUNT, INDEX, VALUE, LOSS, LABEL, FOUND, BOUND = range(7)
 
 MESSAGES = {
     COUNT: "delta of example {0} writes {1} entries, but pack.width is {2}",
@@ -32,6 +33,7 @@ MESSAGES = {
     VALUE: "delta of example {0} has the value {1} at the index {2}: values must be finite",
     LOSS: "the loss of example {0} is {1}: a loss must be a finite number >= 0",
     LABEL: "decode of example {0} writes the label {1}, outside the problem's label_bounds ({2})",
+    BOUND: "decode of example {0} returns the bound {1}: it must be finite, or NaN if y is best",
     FOUND: "m_best of example {0} returns the number {1}: it must find 1 to m = {2} outputs",
 }
 
@@ -110,6 +112,41 @@ def check_found(found, m, i):
     if found < 1 or found > m:
         fail(FOUND, i, found, m)
     return found
+
+
+@register_jitable
+def check_bound(value, i):
+    """The bound that ``decode`` returned for example i; -inf instead of NaN for a best output."""
+    if np.isnan(value):
+        return -np.inf
+    if not np.isfinite(value):
+        fail(BOUND, i, value, 0)
+    return value
+
+
+def check_returned(found: Any, i: int) -> None:
+    """Raise an error unless ``decode`` of a bounded problem has returned a number."""
+    if isinstance(found, bool) or not isinstance(found, float | np.floating):
+        raise ProblemError(
+            f"decode of example {i} returns {found!r}, but its functions have bounded=True: it "
+            "must return an upper bound as a float, or NaN if its output is a best one"
+        )
+    check_bound(float(found), i)
+
+
+def note_bound(found, bound, i):
+    """bound_i = what ``decode`` returned; -inf for a best output. Exact oracles return nothing."""
+    if len(bound) > 0:
+        bound[i] = -np.inf if found is None else check_bound(found, i)
+
+
+@overload(note_bound)
+def _overload_note_bound(found, bound, i):
+    def keep(found, bound, i):
+        if len(bound) > 0:
+            bound[i] = check_bound(found, i)
+
+    return keep if isinstance(found, types.Float) else lambda found, bound, i: None
 
 
 def check_labels(y, low, high, i):

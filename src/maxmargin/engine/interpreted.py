@@ -17,7 +17,7 @@ import numpy as np
 
 from ..errors import ProblemError
 from ..problem import PREDICT, CompiledProblem, Functions, Pack
-from .guard import check_labels, check_loss, check_plane
+from .guard import check_labels, check_loss, check_plane, check_returned
 
 #: Stop the trial of an example after this many lines of Python, about 20 ms.
 LINES = 50_000
@@ -30,7 +30,7 @@ def is_compiled(functions: Functions) -> bool:
     """Whether all functions were compiled by numba."""
     from numba.core.dispatcher import Dispatcher
 
-    return all(isinstance(f, Dispatcher) for f in vars(functions).values() if f is not None)
+    return all(isinstance(f, Dispatcher) for f in vars(functions).values() if callable(f))
 
 
 def is_built_in(functions: Functions) -> bool:
@@ -106,8 +106,10 @@ def _try_example(problem: CompiledProblem, plain: Functions, pack: Pack, mode: i
     truth, y = pack.truth[place], np.zeros_like(pack.truth[place])
     with wrong_index(f"decode of example {i}"):
         work = np.zeros(problem.work(pack, mode))
-        plain.decode(pack.data, np.zeros(pack.dim), i, mode, y, work)
+        found = plain.decode(pack.data, np.zeros(pack.dim), i, mode, y, work)
     check_labels(y, pack.low, pack.high, i)
+    if plain.bounded:
+        check_returned(found, i)
     if mode == PREDICT:
         return
     for z in (y, truth):

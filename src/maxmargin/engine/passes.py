@@ -20,7 +20,7 @@ import numpy as np
 from numba import njit
 
 from ..problem import SLACK
-from .guard import check_labels, check_loss, plane_dot
+from .guard import check_labels, check_loss, note_bound, plane_dot
 from .linalg import copy_labels, sparse_axpy
 from .views import borrow, frozen
 
@@ -38,13 +38,17 @@ class Cache(NamedTuple):
 
 
 @njit(inline="always")
-def decode_examples(decode, pack, w, mode, order, labels, work):
-    """The oracle: labels_i = argmax_y of the mode's value."""
+def decode_examples(decode, pack, w, mode, order, labels, bound, work):
+    """The oracle: labels_i = argmax_y of the mode's value, and bound_i, an upper bound on it.
+
+    ``bound`` is empty if it is not needed or if the oracle is exact.
+    """
     pack, w, order, labels, work = borrow((pack, w, order, labels, work))
+    bound = borrow(bound)
     for t in range(len(order)):
         i = order[t]
         y = labels[pack.offsets[i] : pack.offsets[i + 1]]
-        decode(pack.data, w, i, mode, y, work)
+        note_bound(decode(pack.data, w, i, mode, y, work), bound, i)
         check_labels(y, pack.low, pack.high, i)
 
 

@@ -24,6 +24,7 @@ import numpy as np
 
 from ..errors import ProblemError
 from ..problem import CompiledProblem, Pack
+from .guard import note_bound
 from .threads import Threads
 
 #: The code of a worker: it ignores Ctrl-C, which the parent handles, and uses the parent's path.
@@ -109,8 +110,9 @@ class Processes:
         labels: np.ndarray,
         parts: list[np.ndarray],
         check: Callable[[], None],
+        bound: np.ndarray,
     ) -> None:
-        """Decode the examples of all parts into ``labels``."""
+        """Decode the examples of all parts into ``labels`` and ``bound`` (see ``Shard.oracle``)."""
         if not self._all:
             self._all += [Worker(self._payload) for _ in range(self.n)]
             for worker in self._all:
@@ -125,9 +127,10 @@ class Processes:
             finally:
                 free.put(worker)
             offsets, truth = self.pack.offsets, self.pack.truth
-            for i, y in zip(part, found, strict=True):
+            for i, (y, upper) in zip(part, found, strict=True):
                 lo, hi = offsets[i], offsets[i + 1]
                 labels[lo:hi] = truth[lo:hi] if y is None else y
+                note_bound(upper, bound, i)
 
         self.threads.each(decode_part, parts, check, abort=self.close)
 
@@ -190,15 +193,18 @@ def serve() -> None:
 
 
 def decode_examples(problem: Any, pack: Any, w: Any, mode: int, part: np.ndarray) -> list[Any]:
-    """The outputs of the examples of ``part``; None if the output is the true one (same object)."""
+    """Outputs and upper bounds of the examples of ``part``.
+
+    An output is None if it is the true one (the same object), and a bound if the oracle gives none.
+    """
     decode = getattr(problem.functions.decode, "py_func", problem.functions.decode)
     work, found = np.empty(problem.work(pack, mode)), []
     for i in part:
         truth = pack.truth[pack.offsets[i] : pack.offsets[i + 1]]
         y = np.empty_like(truth)
-        decode(pack.data, w, i, mode, y, work)
+        bound = decode(pack.data, w, i, mode, y, work)
         same = y.dtype == object and all(a is b for a, b in zip(y, truth, strict=True))
-        found.append(None if same else y)
+        found.append((None if same else y, bound))
     return found
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import ProblemError
-from ..problem import MARGIN, PREDICT, CompiledProblem, Functions, Pack, Problem
+from ..problem import MARGIN, PREDICT, Bounded, CompiledProblem, Functions, Pack, Problem
 from .linalg import read_only
 
 #: Maximum number of entries of feature vectors in memory (64 MB).
@@ -65,16 +65,32 @@ def decode(data, w, i, mode, y, work):
     w = w.view()
     w.flags.writeable = False
     if mode == PREDICT:
-        y[0] = data.problem.decode(data.X[i], w)
-        return
+        return split_bound(data.problem.decode(data.X[i], w), y, i, 0.0)
     rescaling = "margin" if mode == MARGIN else "slack"
     try:
-        y[0] = data.problem.decode(data.X[i], w, data.Y[i], rescaling)
+        found = data.problem.decode(data.X[i], w, data.Y[i], rescaling)
     except NotImplementedError as error:
         reason = str(error) or "its decode raised NotImplementedError"
         raise ProblemError(
             f"{type(data.problem).__name__} has no oracle for rescaling={rescaling!r}: {reason}"
         ) from error
+    truth = mode == MARGIN and isinstance(found, Bounded)
+    return split_bound(found, y, i, dot(data.truth_features[i], w) if truth else 0.0)
+
+
+def split_bound(found, y, i, truth):
+    """Write the output to y; returns its upper bound minus ``truth``, or None for a best output."""
+    if not isinstance(found, Bounded):
+        y[0] = found
+        return None
+    y[0] = found.y
+    try:
+        bound = float(found.bound)
+    except (TypeError, ValueError) as error:
+        raise ProblemError(
+            f"decode of example {i} returned the bound {short(found.bound)}: it must be a number"
+        ) from error
+    return bound - truth
 
 
 def loss(data, i, y):
@@ -214,13 +230,13 @@ def short(value: Any) -> str:
 class PythonProblem(CompiledProblem):
     """A user's ``Problem`` in the form that solvers use."""
 
-    functions = Functions(decode, loss, delta)
+    functions = Functions(decode, loss, delta, bounded=True)
     cache = 5
 
     def __init__(self, problem: Problem):
         self.problem = problem
         if callable(getattr(problem, "decode_m_best", None)):
-            self.functions = Functions(decode, loss, delta, m_best=m_best)
+            self.functions = Functions(decode, loss, delta, m_best=m_best, bounded=True)
 
     def pack(self, X: Any, Y: Any = None, sample_weight: np.ndarray | None = None) -> Pack:
         """Examples with their inputs and outputs as objects; computes the features of the truth."""

@@ -13,7 +13,7 @@ from numba import njit
 from numba.extending import overload, register_jitable
 
 from ..problem import SLACK
-from .guard import check_found, check_labels, check_loss, check_plane, plane_dot
+from .guard import check_found, check_labels, check_loss, check_plane, note_bound, plane_dot
 from .linalg import copy_labels, sparse_axpy
 from .views import borrow, frozen
 
@@ -43,8 +43,10 @@ def same_labels(source, start, target, to, length):
 
 
 @njit(inline="always")
-def ask_m_best(m_best, pack, w, mode, diversity, m, order, outputs, score, trail, scratch, work):
-    """The m best outputs, from the problem's function ``m_best``."""
+def ask_m_best(
+    m_best, pack, w, mode, diversity, m, order, outputs, score, trail, scratch, work, bound
+):
+    """The m best outputs, from the problem's function ``m_best``, which gives no bound."""
     pack, w, order, work = borrow((pack, w, order, work))
     for t in range(len(order)):
         i = order[t]
@@ -57,15 +59,17 @@ def ask_m_best(m_best, pack, w, mode, diversity, m, order, outputs, score, trail
 
 @njit(inline="always")
 def ask_by_steps(
-    decode, loss, delta, pack, w, mode, diversity, m, order, outputs, score, trail, scratch, work
-):
+    decode, loss, delta, pack, w, mode, diversity, m, order, outputs, score, trail, scratch, work,
+    bound,
+):  # fmt: skip
     """Find different outputs with the oracle alone, by a step of w after each output.
 
     The step reduces the violation of the last output by ``diversity`` times its loss, as training
     does when it adds that plane. The next output is the most violated one after the step. The
-    search ends at the truth or at an output found before. ``w`` is restored at the end.
+    search ends at the truth or at an output found before. ``w`` is restored at the end. ``bound``
+    gets the upper bounds of the first outputs (see ``passes.decode_examples``).
     """
-    pack, order, work = borrow((pack, order, work))
+    pack, order, work, bound = borrow((pack, order, work, bound))
     for t in range(len(order)):
         i = order[t]
         lo, hi = pack.offsets[i], pack.offsets[i + 1]
@@ -73,7 +77,9 @@ def ask_by_steps(
         while found < m:
             here = start + found * (hi - lo)
             y = outputs.labels[here : here + hi - lo]
-            decode(pack.data, w, i, mode, y, work)
+            upper = decode(pack.data, w, i, mode, y, work)
+            if found == 0:
+                note_bound(upper, bound, i)
             check_labels(y, pack.low, pack.high, i)
             known = False
             for r in range(found):

@@ -48,15 +48,15 @@ def _compile(functions: Functions, name: str) -> MBestLoops:
     decode, loss, delta = map(part, (functions.decode, functions.loss, functions.delta))
     m_best = None if functions.m_best is None else part(functions.m_best)
 
-    def ask_steps(pack, w, mode, diversity, m, order, outputs, score, trail, scratch, work):
+    def ask_steps(pack, w, mode, diversity, m, order, outputs, score, trail, scratch, work, bound):
         return ask_by_steps(
             decode, loss, delta,
-            pack, w, mode, diversity, m, order, outputs, score, trail, scratch, work,
+            pack, w, mode, diversity, m, order, outputs, score, trail, scratch, work, bound,
         )  # fmt: skip
 
-    def ask(pack, w, mode, diversity, m, order, outputs, score, trail, scratch, work):
+    def ask(pack, w, mode, diversity, m, order, outputs, score, trail, scratch, work, bound):
         return ask_m_best(
-            m_best, pack, w, mode, diversity, m, order, outputs, score, trail, scratch, work
+            m_best, pack, w, mode, diversity, m, order, outputs, score, trail, scratch, work, bound
         )
 
     def measure(pack, v, m, order, outputs, margin, scratch):

@@ -11,7 +11,7 @@ from ..problem import PREDICT
 from .guard import guarded_work
 from .passes import Cache
 from .several_bind import MBestLoops, bind_m_best
-from .shard import Shard
+from .shard import NO_BOUNDS, Shard
 
 
 class SeveralOutputs:
@@ -52,8 +52,15 @@ class SeveralOutputs:
         )
         self.loops.keep(shard.pack, self.m, no_examples, self.outputs, cache, 0)
 
-    def ask(self, w: np.ndarray, mode: int, diversity: float, order: np.ndarray) -> None:
-        """Fill ``outputs`` for the examples of ``order``."""
+    def ask(
+        self,
+        w: np.ndarray,
+        mode: int,
+        diversity: float,
+        order: np.ndarray,
+        bound: np.ndarray = NO_BOUNDS,
+    ) -> None:
+        """Fill ``outputs`` for the examples of ``order``, and ``bound`` if ``decode`` is used."""
         shard, m = self.shard, self.m
         work, ask = shard.problem.m_best_work(shard.pack, mode, m), self.loops.ask
         width = 0 if self.exact else m * shard.pack.width
@@ -65,7 +72,7 @@ class SeveralOutputs:
             memory = guarded_work(work)
             ask(
                 shard.pack, own, mode, diversity, m, part, self.outputs, self.score, trail,
-                scratch, memory,
+                scratch, memory, bound,
             )  # fmt: skip
             shard.check_work(memory)
 

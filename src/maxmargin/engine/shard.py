@@ -19,6 +19,7 @@ from ..problem import PREDICT, CompiledProblem, Pack
 from .arrays import Block, Duals, PassOptions, Visits
 from .bind import Loops, bind
 from .blocks import ascend_in_blocks, block_size
+from .bounds import Hinge, sum_hinges
 from .fingerprint import fingerprint
 from .guard import check_work, guarded_work, with_guard
 from .interpreted import try_functions
@@ -33,6 +34,9 @@ PARTIAL_SUMS = 8
 
 #: Parts of a chunk per thread: with several parts the threads finish at about the same time.
 PARTS = 8
+
+#: For oracle calls whose upper bounds are not needed.
+NO_BOUNDS = np.empty(0)
 
 
 def _nothing() -> None:
@@ -64,6 +68,7 @@ class Shard(ShardArrays):
     ):
         super().__init__(_with_bounds(problem, pack))
         self.problem = problem
+        self.bounded = problem.functions.bounded
         self._given_loops = loops
         self.loops = self.loops_for(PREDICT)
         self.total_weight = float(pack.weight.sum())
@@ -74,6 +79,7 @@ class Shard(ShardArrays):
         self.block_size = block_size(problem, pack)
         self.everyone = np.arange(self.n)
         self.scratch = self.new_scratch()
+        self.unread = self.new_bounds()
         self._sum: np.ndarray | None = None
         self._spare: list[tuple[Block, np.ndarray]] = []
         self._work_sizes: dict[int, int] = {}
@@ -99,28 +105,48 @@ class Shard(ShardArrays):
     def fingerprint(self) -> str:
         """A hash of the problem and its packed examples."""
         kind = type(self.problem).__name__
-        parts = self.pack._asdict().items()
+        pack = self.pack
+        if self.messages is not None:
+            pack = pack._replace(data=pack.data._replace(messages=None))
+        parts = pack._asdict().items()
         return fingerprint(kind, *(v for k, v in parts if k not in ("work", "low", "high")))
+
+    @property
+    def messages(self) -> np.ndarray | None:
+        """What ``decode`` keeps from call to call (see ``Pack``), or None."""
+        return getattr(self.pack.data, "messages", None)
 
     def operations(self) -> float | None:
         """Approximate number of operations of an oracle pass; None if unknown."""
         return self.problem.operations(self.pack)
 
-    def oracle(self, w: np.ndarray, mode: int, labels: np.ndarray, order: np.ndarray) -> None:
-        """Decode the examples of ``order`` into ``labels``."""
+    def oracle(
+        self,
+        w: np.ndarray,
+        mode: int,
+        labels: np.ndarray,
+        order: np.ndarray,
+        bound: np.ndarray | None = None,
+    ) -> None:
+        """Decode the examples of ``order`` into ``labels``, and their upper bounds into ``bound``.
+
+        ``bound`` is what ``new_bounds`` returns, or empty if the bounds are not needed. Without it
+        the bounds are written to ``unread``.
+        """
+        bound = self.unread if bound is None else bound
         decode = self.loops_for(mode).decode
         pack, work = self.pack, self.work_size(mode)
 
         def decode_part(part: np.ndarray) -> None:
             memory = guarded_work(work)
-            decode(pack, w, mode, part, labels, memory)
+            decode(pack, w, mode, part, labels, bound, memory)
             self.check_work(memory)
 
         if self.processes is not None:
             self.processes.new_weights()
         for parts in self._parallel(order):
             if self.processes is not None:
-                self.processes.decode(w, mode, labels, parts, self.check)
+                self.processes.decode(w, mode, labels, parts, self.check, bound)
             else:
                 self.threads.each(decode_part, parts, self.check)
         if mode != PREDICT:
@@ -175,12 +201,14 @@ class Shard(ShardArrays):
         loss, value = self._collect(w, mode, labels, self.everyone if order is None else order, g)
         return g, loss, value
 
-    def hinge(self, w: np.ndarray, mode: int, order: np.ndarray | None = None) -> float:
+    def hinge(self, w: np.ndarray, mode: int, order: np.ndarray | None = None) -> Hinge:
         """sum_i weight_i H_i(w) over the examples of ``order``, by default all."""
-        order, labels = self.everyone if order is None else order, self.new_labels()
-        self.oracle(w, mode, labels, order)
+        order, labels, bound = (
+            self.everyone if order is None else order, self.new_labels(), self.new_bounds(),
+        )  # fmt: skip
+        self.oracle(w, mode, labels, order, bound)
         value = self.collect(w, mode, labels, order)[2]
-        return float(self.pack.weight[order] @ value[order])
+        return sum_hinges(self, w, mode, labels, value, bound, order)
 
     def cut(
         self, w: np.ndarray, mode: int, labels: np.ndarray, scale: float
@@ -284,7 +312,7 @@ class Shard(ShardArrays):
             ascend(self.pack, w, C, mode, part, duals, options, labels, visits, block, work)
 
         def decode(part: np.ndarray) -> None:
-            self.oracle(w, mode, labels, part)
+            self.oracle(w, mode, labels, part, visits.bound)
 
         ascend_in_blocks(self, step, decode, order, size, options, visits, block, work)
         for _, memory in [(block, work), *self._spare]:
@@ -344,11 +372,22 @@ def predict_labels(
     problem: CompiledProblem, pack: Pack, w: np.ndarray, n_jobs: int = 1
 ) -> np.ndarray:
     """The flat labels that maximise <w, phi> for each example."""
+    return predict_with_bounds(problem, pack, w, n_jobs)[0]
+
+
+def predict_with_bounds(
+    problem: CompiledProblem, pack: Pack, w: np.ndarray, n_jobs: int = 1
+) -> tuple[np.ndarray, np.ndarray]:
+    """The flat labels with a high <w, phi> for each example, and upper bounds on it (n,).
+
+    The bound is NaN if the labels of an example maximise <w, phi>.
+    """
     shard = Shard(problem, pack, n_jobs)
-    labels = with_guard(len(pack.truth), pack.truth.dtype)
+    labels, bound = with_guard(len(pack.truth), pack.truth.dtype), shard.new_bounds()
     try:
         shard.try_functions(PREDICT)
-        shard.oracle(shard.weights(w), PREDICT, labels, shard.everyone)
+        shard.oracle(shard.weights(w), PREDICT, labels, shard.everyone, bound)
     finally:
         shard.close()
-    return labels
+    bound = bound if len(bound) else np.full(pack.n, -np.inf)
+    return labels, np.where(bound == -np.inf, np.nan, bound)

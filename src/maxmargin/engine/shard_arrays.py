@@ -20,6 +20,9 @@ LONG = 64
 class ShardArrays:
     """Creates arrays of the sizes that a pack needs."""
 
+    #: Whether the oracle gives upper bounds (``Functions.bounded``).
+    bounded: bool = False
+
     def __init__(self, pack: Pack):
         check_pack(pack)
         self.pack = pack
@@ -70,7 +73,14 @@ class ShardArrays:
 
     def new_visits(self, dim: int, power: float = 0.0) -> Visits:
         """Results of no visits; ``dim`` is the length of w, or 0 if its average is not needed."""
-        return Visits(np.zeros(8), np.zeros(self.n), np.array([0.0, 0.0, power]), np.zeros(dim))
+        return Visits(
+            np.zeros(9), np.zeros(self.n), np.array([0.0, 0.0, power]), np.zeros(dim),
+            self.new_bounds(),
+        )  # fmt: skip
+
+    def new_bounds(self) -> np.ndarray:
+        """Upper bounds of the examples, -inf for none; empty if the oracle is exact."""
+        return np.full(self.n if self.bounded else 0, -np.inf)
 
     def new_scratch(self) -> tuple[np.ndarray, np.ndarray]:
         """Scratch memory for a sparse vector: indices and values."""

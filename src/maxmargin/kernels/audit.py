@@ -50,7 +50,7 @@ def exact_primal(shard: ScoreShard, model: KernelModel, C: float, mode: int) -> 
     shard.table(w)[model.support] = model.coef
     w[shard.emissions :] = model.rest
     scored = shard.lift_exactly(w)
-    return 0.5 * float(w @ scored) + C * shard.hinge(scored, mode)
+    return 0.5 * float(w @ scored) + C * shard.hinge(scored, mode).bound
 
 
 def left_out(

@@ -15,6 +15,7 @@ _VERDICTS = {
     Status.OWN_RULE: "Stopped by the solver's own rule",
     Status.UNCERTIFIED: "Ended by the rule of sampled cuts",
     Status.IMPORTED: "Imported",
+    Status.INFERENCE_LIMITED: "Optimised as far as inference allows",
     Status.STALLED: "Stopped at the precision of floating point",
 }
 
@@ -52,6 +53,16 @@ def lower_bound(result: Result) -> str:
     return f"its lower bound {result.bounds}" if result.bounds else "its lower bound"
 
 
+def gap_parts(result: Result) -> str:
+    """The two parts of the gap, if inference leaves one; otherwise nothing."""
+    if not result.gap_inference:
+        return ""
+    return (
+        f"{result.gap_optimisation:.3g} from optimisation, {result.gap_inference:.3g} from "
+        "inference"
+    )
+
+
 def certificate(result: Result) -> str:
     """One sentence that says what is proved about the weights."""
     if not isfinite(result.gap):
@@ -60,7 +71,16 @@ def certificate(result: Result) -> str:
     return (
         f"{verdict(result)}: the objective is {result.primal:.6g} (primal), {lower_bound(result)} "
         f"is {result.dual:.6g} (dual), so the weights are {bound(result)} above "
-        f"{optimum(result)}{audit}."
+        f"{optimum(result)}{audit}.{_parts_in_words(result)}"
+    )
+
+
+def _parts_in_words(result: Result) -> str:
+    if not result.gap_inference:
+        return ""
+    return (
+        f" Of this gap of {result.gap:.3g}, optimisation leaves {result.gap_optimisation:.3g} and "
+        f"inference {result.gap_inference:.3g}, because its outputs are below its upper bounds."
     )
 
 

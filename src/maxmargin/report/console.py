@@ -12,6 +12,7 @@ from rich.text import Text
 from ..data.printable import printable
 from ..progress import duration
 from ..result import Result
+from .certificate import gap_parts
 
 
 class Console(rich.console.Console):
@@ -44,10 +45,11 @@ def pairs_table(rows: list[tuple[str, str]], title: str | None = None) -> Table:
 
 def result_rows(result: Result) -> list[tuple[str, str]]:
     """The numbers of a result as (name, value) rows."""
+    parts = gap_parts(result)
     return [
         ("primal", f"{result.primal:.6g}"),
         ("dual", f"{result.dual:.6g} {result.bounds}".rstrip()),
-        ("gap", f"{result.gap:.4g}"),
+        ("gap", f"{result.gap:.4g}{f' ({parts})' if parts else ''}"),
         ("iterations", f"{result.n_iter:,}"),
         ("oracle calls", f"{result.n_oracle:,}"),
         ("time", f"{duration(result.time)} in the solver, {duration(result.prepare_time)} to "

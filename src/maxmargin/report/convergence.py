@@ -28,7 +28,11 @@ _GREY = "#555555"
 
 #: The same colours by their names in the report's style sheet, and curves by their names there.
 _COLORS = {"--c0": DUAL, "--c1": PRIMAL, "--c2": "#009E73", "--c6": GAP}
-_NAMES = {"primal": "primal: objective of the weights", "dual": "dual: lower bound"}
+_NAMES = {
+    "primal": "primal: objective of the weights",
+    "dual": "dual: lower bound",
+    "gap from optimisation": "part that training closes",
+}
 
 #: Points per curve: more cannot be told apart on a screen.
 _POINTS = 400
@@ -196,6 +200,9 @@ def _gap(
         Series("gap", x, gap, "--c6", texts=texts, hover="vline"),
         Series("gap", x[-1:], gap[-1:], "--c6", "none", "circle", 8, hover="none"),
     ]
+    if result.gap_inference:
+        part = [r.gap_optimisation for r in history]
+        series.append(Series("gap from optimisation", x, part, "--c1", hover="none"))
     goal = [("y", result.target, "--c2", "gap to reach")] if result.target else []
     return Chart(
         f"Gap over {name}", x_label, "duality gap", series, x_log=True, y_log=log, lines=goal

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..progress import duration
-from ..result import Result
+from ..result import Result, Status
 from .certificate import bound, certificate, optimum, relative_gap, verdict
 from .convergence import convergence_charts
 from .page import Page, check_page, escape, name_html, table
@@ -112,12 +112,17 @@ def _certificate(result: Result) -> str:
         (f"{result.dual:.6g}", f"dual D: lower bound on the objective {result.bounds}".rstrip()),
         (f"{result.gap:.3g}", f"gap P - D{': ' + share if share else ''}"),
     ]
+    if result.gap_inference:
+        cards.append((f"{result.gap_optimisation:.3g}", "part of the gap that training closes"))
+        cards.append((f"{result.gap_inference:.3g}", "part of the gap that inference leaves"))
     if result.target is not None:
         cards.append((f"{result.target:.3g}", "gap at which training stops: tol · C · n"))
     boxes = "".join(f'<div class="card"><b>{b}</b><span>{t}</span></div>' for b, t in cards)
     meaning = certificate(result)
     if result.converged:
         meaning += " This is within the tolerance."
+    elif result.status is Status.INFERENCE_LIMITED:
+        meaning += " The part that optimisation leaves is within the tolerance."
     else:
         meaning += f" The tolerance was not reached: {result.status.value}."
     return f'<div class="cards">{boxes}</div><p>{escape(meaning)}</p>'

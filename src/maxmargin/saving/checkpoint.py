@@ -128,10 +128,11 @@ class Saver:
             "state": writer.describe(run.state),
             "best": writer.describe(run.best),
             "random": writer.describe(random),
-            "history": writer.describe(np.array(run.history, np.float64).reshape(-1, 7)),
+            "history": writer.describe(np.array(run.history, np.float64).reshape(-1, 8)),
             "shares": writer.describe(self.task.shares),
             "n_oracle": shard.n_oracle,
             "time": writer.describe(run.clock.time()),
+            "messages": writer.describe(getattr(shard, "messages", None)),
         }
         entries, places = join_arrays(writer.arrays)
         meta = {
@@ -173,6 +174,8 @@ class Saver:
             shard.n_oracle = reader.fill(0, description["n_oracle"])
             check_run(self.task, run)
             self.solver.thaw(self.task, run.state)
+            if getattr(shard, "messages", None) is not None:  # the checks have changed them
+                shard.messages[:] = reader.fill(shard.messages, description["messages"])
         except (
             KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError,
             ModelFileError,
@@ -221,8 +224,8 @@ def _say_resumed(path: Path, run: Any) -> None:
 
 
 def _record(row: list[float]) -> Record:
-    iteration, seconds, n_oracle, primal, dual, gap, planes = row
-    return Record(int(iteration), seconds, int(n_oracle), primal, dual, gap, int(planes))
+    iteration, seconds, n_oracle, primal, dual, gap, planes, inference = row
+    return Record(int(iteration), seconds, int(n_oracle), primal, dual, gap, int(planes), inference)
 
 
 def describe_run(solver: Any, task: Any) -> dict[str, Any]:

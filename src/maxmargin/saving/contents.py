@@ -156,6 +156,7 @@ def decode_result(code: dict[str, Any], history: np.ndarray, w: np.ndarray) -> R
     numbers = {key: _number(key, labels_from_json(code[key])) for key in NUMBERS}
     shares = {key: _number("shares", value) for key, value in code["shares"].items()}
     texts = {key: code.get(key, "") for key in ("solver", "bounds")}
+    inference = _number("gap_inference", labels_from_json(code.get("gap_inference", 0.0)))
     target = code.get("target")
     if not all(isinstance(text, str) for text in texts.values()):
         raise ValueError("the names in the result are not texts")
@@ -164,8 +165,9 @@ def decode_result(code: dict[str, Any], history: np.ndarray, w: np.ndarray) -> R
     records = _records(history)
     status = Status[code["status"]]
     return Result(
-        w=w, status=status, history=records, shares=shares, target=target, **texts, **numbers
-    )
+        w=w, status=status, history=records, shares=shares, target=target,
+        gap_inference=inference, **texts, **numbers,
+    )  # fmt: skip
 
 
 def _number(name: str, value: Any) -> Any:
@@ -183,12 +185,14 @@ def _number(name: str, value: Any) -> Any:
 
 def _records(history: np.ndarray) -> list[Record]:
     counts = [Record._fields.index(name) for name in ("iteration", "n_oracle", "planes")]
+    if history.ndim == 2 and history.shape[1] == len(Record._fields) - 1:  # without inference gaps
+        history = np.column_stack([history, np.zeros(len(history))])
     if history.dtype.kind != "f" or history.ndim != 2 or history.shape[1] != len(Record._fields):
         raise ValueError(f"the history is an array of {history.dtype} of shape {history.shape}")
     whole = history[:, counts]
     if np.isnan(history).any() or not ((whole >= 0) & (whole <= LARGEST_COUNT)).all():
         raise ValueError("the history has numbers that are not finite, or negative counts")
     return [
-        Record(int(i), time, int(n_oracle), primal, dual, gap, int(planes))
-        for i, time, n_oracle, primal, dual, gap, planes in history.tolist()
+        Record(int(i), time, int(n_oracle), primal, dual, gap, int(planes), inference)
+        for i, time, n_oracle, primal, dual, gap, planes, inference in history.tolist()
     ]

@@ -116,12 +116,13 @@ def check_certificate(task: Task, run: Any) -> None:
     ):  # the value is an estimate, or the examples are in other processes
         return
     require(best.dual <= best.primal or close(best.dual, best.primal), "dual exceeds primal")
+    require(best.found <= best.primal, "an upper bound is below the value found")
     n_oracle = shard.n_oracle
     points = [(best.w, best.primal, "its best point")]
     if best.at_zero < np.inf:
         points.append((np.zeros_like(best.w), best.at_zero, "w = 0"))
     for w, stored, name in points:
-        value = primal(w, shard.hinge(w, task.mode), task.C)
+        value = primal(w, shard.hinge(w, task.mode).found, task.C)
         good = value <= stored or close(value, stored)
         require(good, f"{name} has the objective {value:.6g}, not {stored:.6g}")
     shard.n_oracle = n_oracle

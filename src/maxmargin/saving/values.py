@@ -86,6 +86,7 @@ def encode_result(result: Result) -> dict[str, Any]:
         "solver": result.solver,
         "target": result.target,
         "bounds": result.bounds,
+        "gap_inference": float(result.gap_inference),
         **{key: labels_to_json(getattr(result, key)) for key in NUMBERS},
     }
 

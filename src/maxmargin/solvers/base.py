@@ -16,14 +16,22 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ..engine.bounds import Hinge
+from ..objective import primal
 from ..result import Status
 from .task import Task
 
 if TYPE_CHECKING:
     from .warm import WarmStart
 
-#: Weights w, P(w) and a lower bound; w is None if no complete pass has computed P.
-Step = tuple[Any, float, float]
+#: Weights w, P(w) and a lower bound; w is None if no complete pass has computed P. If the oracle is
+#: not exact, P(w) is that of the outputs found, and a fourth number is an upper bound of it.
+Step = tuple[Any, float, float] | tuple[Any, float, float, float]
+
+
+def certified(task: Task, w: np.ndarray, hinge: Hinge, dual: float) -> Step:
+    """What ``step_once`` returns for a point with the sum ``hinge`` of its losses."""
+    return w, primal(w, hinge.found, task.C), dual, primal(w, hinge.bound, task.C)
 
 
 class State:
@@ -71,6 +79,9 @@ class Solver:
     #: Whether its primal values are estimates; then the last weights are returned, not the best.
     estimates: ClassVar[bool] = False
 
+    #: Whether it returns upper bounds of P for oracles that give them (``Functions.bounded``).
+    for_bounds: ClassVar[bool] = False
+
     #: Options that change only memory or time, not the iterates; a checkpoint ignores them.
     resources: ClassVar[tuple[str, ...]] = ()
 
@@ -85,11 +96,12 @@ class Solver:
         raise NotImplementedError
 
     def step_once(self, task: Task, state: Any) -> Step:
-        """One iteration; returns ``(w, primal, dual)``.
+        """One iteration; returns ``(w, primal, dual)`` or ``(w, primal, dual, upper)``.
 
         ``primal`` is P(w), computed by a complete oracle pass in this iteration; w is None if there
         was no such pass. The caller copies w if it keeps it. ``dual`` is the value of a feasible
-        dual point, or -inf if none is known.
+        dual point, or -inf if none is known. If the oracle is not exact, ``primal`` is P(w) of the
+        best outputs known, and ``upper`` an upper bound of P(w), from the oracle's bounds.
         """
         raise NotImplementedError
 
@@ -123,7 +135,7 @@ class Solver:
 
     def hinge_at(
         self, task: Task, state: Any, w: np.ndarray, order: np.ndarray | None = None
-    ) -> float:
+    ) -> Hinge:
         """sum_i weight_i H_i(w) over the examples of ``order``, by default all.
 
         It is called after the last iteration.

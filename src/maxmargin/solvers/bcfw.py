@@ -15,6 +15,7 @@ import numpy as np
 from ..engine.arrays import PassOptions
 from ..errors import DataError
 from . import working_sets as sets
+from .base import Step
 from .dual import DualSolver
 from .task import Task
 from .warm import WarmStart, rescale_duals, take_over
@@ -75,7 +76,7 @@ class BCFW(DualSolver):
         take_over(task, fresh, state.duals, relabel)
         return fresh
 
-    def step_once(self, task: Task, state: WorkingSets) -> tuple[np.ndarray | None, float, float]:
+    def step_once(self, task: Task, state: WorkingSets) -> Step:
         """Passes with and without the oracle, and in some iterations a certificate."""
         for _ in self.ascend(task, state):
             pass

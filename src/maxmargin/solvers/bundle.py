@@ -123,6 +123,11 @@ class Bundle(Cuts):
         """xi: the value of the model at w."""
         return float((self.loss - self.N * (self.gram @ self.beta)).max())
 
+    def highest(self, w: np.ndarray) -> float:
+        """The largest value of a cut at w."""
+        cuts = zip(self.planes, self.loss.tolist(), strict=True)
+        return max(loss - plane.dot(w) for plane, loss in cuts)
+
     def add(self, plane: Vector, loss: float) -> None:
         """Add a cut to the working set."""
         plane.add_to(self._spread, 1.0)
@@ -204,6 +209,10 @@ class LineSearch:
     def slack(self) -> float:
         """The value of the aggregated cut at w."""
         return self.loss - float(self.w @ self.w) / self.N
+
+    def highest(self, w: np.ndarray) -> float:
+        """The value of the aggregated cut at w."""
+        return self.loss - float(self.w @ w) / self.N
 
     def add(self, plane: Vector, loss: float) -> None:
         """Set the cut towards which the next ``solve`` moves."""

@@ -1,6 +1,7 @@
 """Detection of wrong problems: a primal value below the dual, or an oracle that is not optimal.
 
-P(w) >= D(alpha) for all w and alpha, and no output of an example is better than that of the oracle.
+P(w) >= D(alpha) for all w and alpha, and no output of an example is better than that of the oracle,
+or than its upper bound if the oracle gives one (``Functions.bounded``).
 If this is violated by more than rounding, a function of the problem is wrong or the data were
 changed during training, and no certificate is valid.
 """
@@ -11,17 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.guard import check_plane
+from ..engine.bounds import ROUNDING, refuse_bound, value_of
 from ..engine.shard import Shard
 from ..engine.vectors import Vector
 from ..errors import DataError, ProblemError
-from ..problem import SLACK
 from .task import Task
 
-#: Maximum rounding error, relative to the numbers that were summed.
-ROUNDING = 1e-9
-
-#: The same if these numbers are in other processes and only their sums are known.
+#: The same as ``ROUNDING`` if these numbers are in other processes and only their sums are known.
 ROUNDING_OF_SUMS = 1e-6
 
 #: Rounding error of w per number added to it, in units of the machine precision.
@@ -72,8 +69,22 @@ def check_bounds(task: Task, w: Any, primal: float, dual: float) -> None:
     )
 
 
+def check_bounds_read(solver: Any, task: Task) -> None:
+    """Raise a DataError if the oracle has given upper bounds to a solver that ignores them."""
+    if (
+        solver.for_bounds
+        or not task.shard.bounded
+        or task.shard.unread.max(initial=-np.inf) == -np.inf
+    ):
+        return
+    raise DataError(
+        f"decode of {type(task.shard.problem).__name__} gives upper bounds, which the solver "
+        f"{solver.name!r} does not use: take 'sdm', 'bcfw', 'n-slack', 'one-slack' or 'subgradient'"
+    )
+
+
 def check_oracle(task: Task, known: Any, first: int, w: np.ndarray, i: int) -> None:
-    """Raise a ProblemError if a known output is better at w than the oracle's answer.
+    """Raise a ProblemError if a known output is better at w than the oracle's answer or bound.
 
     Parameters
     ----------
@@ -88,31 +99,23 @@ def check_oracle(task: Task, known: Any, first: int, w: np.ndarray, i: int) -> N
     """
     shard, pack = task.shard, task.shard.pack
     lo, length = pack.offsets[i], pack.offsets[i + 1] - pack.offsets[i]
-    answer = shard.new_labels()
-    shard.oracle(w, task.mode, answer, np.array([i]))
+    answer, bound = shard.new_labels(), shard.new_bounds()
+    shard.oracle(w, task.mode, answer, np.array([i]), bound)
     shard.n_oracle -= 1  # not counted as training
-    best, error = _value(task, w, i, answer[lo : lo + length])
+    best, error = value_of(shard, w, task.mode, i, answer[lo : lo + length])
+    highest, above, bounded = best, error, shard.bounded and bound[i] > -np.inf
     start = known.loss.shape[1] * lo
     outputs = [known.labels[start + r * length :][:length] for r in range(first, known.count[i])]
     truth = (0.0, 0.0)
-    for value, more in [truth, *(_value(task, w, i, y) for y in outputs)]:
-        if value - best > error + more:
-            raise ProblemError(
-                f"the oracle's output for example {i} has the value {best:.6g}, but an earlier "
-                f"output or the true one has {value:.6g}: {ADVICE}"
-            )
-
-
-def _value(task: Task, w: np.ndarray, i: int, y: np.ndarray) -> tuple[float, float]:
-    """loss - <w, plane> of an output, and a bound on its rounding error."""
-    shard, pack, functions = task.shard, task.shard.pack, task.shard.problem.functions
-    truth = pack.truth[pack.offsets[i] : pack.offsets[i + 1]]
-    idx, val = shard.new_scratch()
-    loss = float(functions.loss(pack.data, i, y))
-    nnz = functions.delta(pack.data, i, truth, y, idx, val)
-    check_plane(idx, val, nnz, len(w), pack.width, i)
-    terms = (loss if task.mode == SLACK else 1.0) * val[:nnz] * w[idx[:nnz].astype(np.int64)]
-    return loss - float(terms.sum()), ROUNDING * (abs(loss) + float(abs(terms).sum()))
+    for value, more in [truth, *(value_of(shard, w, task.mode, i, y) for y in outputs)]:
+        highest, above = max((highest, above), (value, more))
+    if bounded and highest - bound[i] > error + above:
+        refuse_bound(i, float(bound[i]), highest)
+    if not bounded and highest - best > error + above:
+        raise ProblemError(
+            f"the oracle's output for example {i} has the value {best:.6g}, but an earlier "
+            f"output or the true one has {highest:.6g}: {ADVICE}"
+        )
 
 
 def _rounding_of(task: Task, w: np.ndarray) -> float:
@@ -130,14 +133,15 @@ def _rounding_of(task: Task, w: np.ndarray) -> float:
 
 def _worst_example(task: Task, w: np.ndarray) -> int | None:
     """The example whose output at w is worst compared with its outputs at other points."""
-    shard, labels = task.shard, task.shard.new_labels()
+    shard, labels, bound = task.shard, task.shard.new_labels(), task.shard.new_bounds()
     before = shard.n_oracle
 
     def values(point: np.ndarray) -> np.ndarray:
-        shard.oracle(point, task.mode, labels, shard.everyone)
+        shard.oracle(point, task.mode, labels, shard.everyone, bound)
         return shard.collect(w, task.mode, labels)[2]
 
     answered = values(w)
+    answered = np.maximum(answered, bound) if shard.bounded else answered
     others = np.max([values(part * w) for part in (0.0, 0.5, 2.0, -1.0)], axis=0)
     shard.n_oracle = before
     i = int(np.argmax(others - answered))

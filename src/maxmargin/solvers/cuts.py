@@ -11,7 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..engine.bounds import sum_hinges
 from ..engine.passes import Cache
+from ..engine.shard import NO_BOUNDS
 from ..engine.vectors import Vector
 from .checking import check_cache, check_labels, require
 from .contradiction import ROUNDING, check_oracle
@@ -23,12 +25,13 @@ class Cut(NamedTuple):
     """An aggregated plane ``(g, l)``, divided by n, and its value ``hinge`` at the current w.
 
     If ``complete`` is true, the plane of every example is its most violated one, so that ``hinge``
-    is ``sum_i weight_i H_i(w) / n``.
+    is ``sum_i weight_i H_i(w) / n`` of the outputs found, and ``bound`` its upper bound.
     """
 
     plane: Vector
     loss: float
     hinge: float
+    bound: float
     complete: bool
 
 
@@ -49,7 +52,7 @@ class CutMaker:
         Finds several outputs per example, for several cuts per iteration.
     """
 
-    scratch = ("task",)
+    scratch = ("task", "bound", "known")
 
     def __init__(
         self, task: Task, slots: int, share: float, select: str, diverse: DiverseCuts | None = None
@@ -58,6 +61,8 @@ class CutMaker:
         self.diverse = diverse
         self.cache: Cache | None = task.shard.new_cache(slots) if slots else None
         self.labels = task.shard.new_labels()
+        self.bound = task.shard.new_bounds()
+        self.known: np.ndarray | None = None  # the best cached outputs, for an inexact oracle
         self.recalled = np.zeros(task.shard.n)
         self.gain = np.full(task.shard.n, np.inf)
         self.batch = max(1, round(share * task.shard.n))
@@ -73,6 +78,7 @@ class CutMaker:
             if self.now > 1:
                 with self.task.share("cache"):
                     self.recalled = shard.recall(w, mode, self.cache, self.now, self.labels)
+                    self.known = self.labels.copy() if shard.bounded else None
                 yield self._collect(w, complete=False)
             if self.batch < shard.n:
                 chosen = self._choose()
@@ -88,15 +94,17 @@ class CutMaker:
         """Call the oracle for the examples of ``order`` (lines 5 to 7 of Algorithms 3 and 4)."""
         with self.task.share("oracle"):
             if self.diverse is not None:
-                self.diverse.ask(w, order, self.labels)
+                self.diverse.ask(w, order, self.labels, self.bound)
                 return
-            self.task.shard.oracle(w, self.task.mode, self.labels, order)
+            self.task.shard.oracle(w, self.task.mode, self.labels, order, self.bound)
 
     def _collect(self, w: np.ndarray, complete: bool, asked: np.ndarray | None = None) -> Cut:
         """Sum the planes of the current labels; put new outputs into the caches."""
-        shard, n = self.task.shard, self.task.n
+        shard, mode, n = self.task.shard, self.task.mode, self.task.n
         with self.task.share("planes"):
-            plane, loss, value = shard.cut(w, self.task.mode, self.labels, 1.0 / n)
+            plane, loss, value = shard.cut(w, mode, self.labels, 1.0 / n)
+            if asked is not None and self._take_known(asked, value):
+                plane, loss, value = shard.cut(w, mode, self.labels, 1.0 / n)
         if self.cache is not None and asked is not None:
             with self.task.share("cache"):
                 shard.remember(self.labels, value, self.recalled, self.cache, self.now, asked)
@@ -107,7 +115,20 @@ class CutMaker:
                 self.recalled = value
                 if self.diverse is not None:
                     self.diverse.several.keep(self.cache, self.now, asked)
-        return Cut(plane, loss / n, float(shard.pack.weight @ value) / n, complete)
+        bound = self.bound if complete else NO_BOUNDS
+        hinge = sum_hinges(shard, w, mode, self.labels, value, bound)
+        return Cut(plane, loss / n, hinge.found / n, hinge.bound / n, complete)
+
+    def _take_known(self, asked: np.ndarray, value: np.ndarray) -> bool:
+        """Put back the cached outputs that are better than those of an inexact oracle."""
+        if self.known is None:
+            return False
+        inexact = self.bound[asked] > -np.inf
+        better = asked[inexact & (value[asked] < self.recalled[asked])]
+        for i in better.tolist():
+            lo, hi = self.task.shard.pack.offsets[i : i + 2]
+            self.labels[lo:hi] = self.known[lo:hi]
+        return len(better) > 0
 
     def _choose(self) -> np.ndarray:
         """The examples whose oracle is called first."""

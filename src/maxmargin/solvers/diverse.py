@@ -66,11 +66,17 @@ class DiverseCuts:
             self.strength = Strength()
         self.new: list[int] = []
 
-    def ask(self, w: np.ndarray, order: np.ndarray, labels: np.ndarray) -> None:
-        """Find M outputs per example of ``order``; write the most violated ones to ``labels``."""
+    def ask(self, w: np.ndarray, order: np.ndarray, labels: np.ndarray, bound: np.ndarray) -> None:
+        """Find M outputs per example of ``order``; write the most violated ones to ``labels``.
+
+        Their upper bounds are written to ``bound`` (see ``Shard.oracle``).
+        """
         self._learn()
-        self.several.ask(w, self.task.mode, self.diversity, order)
+        shard, mode = self.task.shard, self.task.mode
+        self.several.ask(w, mode, self.diversity, order, bound)
         self.several.take(0, labels, order)
+        if shard.bounded and self.several.exact:  # m_best gives no bounds
+            shard.oracle(w, mode, labels, order, bound)
 
     def add_planes(self, w: np.ndarray, first: Vector, violation: float, tol: float) -> None:
         """Add more planes to the model, after ``first``, the most violated plane at w.

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..engine.bounds import Hinge
 from . import working_sets as sets
 from .base import Solver
 from .task import Task
@@ -24,6 +25,8 @@ class DualSolver(Solver):
 
     #: Whether the QP over the known outputs is solved after each certificate, by ``settle``.
     settles: ClassVar[bool] = False
+
+    for_bounds = True
 
     def loops(self, task: Task) -> tuple[str, ...]:
         """The compiled passes it calls: dual ascent, and w from the dual variables."""
@@ -54,6 +57,6 @@ class DualSolver(Solver):
 
     def hinge_at(
         self, task: Task, state: Any, w: np.ndarray, order: np.ndarray | None = None
-    ) -> float:
+    ) -> Hinge:
         """sum_i weight_i H_i(w), by the pass of dual ascent, which is compiled anyway."""
         return sets.hinge_at(task, state, w, add=False, order=order)

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.bounds import Hinge
 from ..engine.shard import Shard
 from ..engine.vectors import Vector
 from ..objective import gap_target
 from ..result import Callback, Record, Result, Status, Stop
 from .base import Solver
-from .contradiction import check_bounds, check_finite
+from .contradiction import check_bounds, check_bounds_read, check_finite
 from .task import Clock, Task, TimeUp
 
 #: Stop after this many iterations without any progress: only rounding errors are left.
@@ -22,29 +23,44 @@ STALLED_AFTER = 30
 
 
 class Certificate:
-    """The best weights and the best dual value so far; the optimum lies between P and D."""
+    """The best weights and the best dual value so far; the optimum lies between P and D.
+
+    ``found`` is P(w) of the outputs that were found, ``primal`` its upper bound; they are equal if
+    the oracle is exact. The weights with the lowest ``found`` are kept: an inexact oracle often has
+    the best bounds at weights that have learnt nothing, such as w = 0.
+    """
 
     def __init__(self, newest: bool = False) -> None:
         self.newest = newest
         self.w: Any = None  # an array, or a Vector
-        self.primal = np.inf
+        self.found = self.primal = np.inf
         self.dual = -np.inf
-        self.at_zero = np.inf  # P(0), once it is known
+        self.at_zero = np.inf  # P(0) or its upper bound, once it is known
         self.idle = 0
 
-    def update(self, w: np.ndarray | Vector | None, primal: float, dual: float) -> None:
-        """Keep what is better; count the iterations without an improvement."""
+    def update(
+        self,
+        w: np.ndarray | Vector | None,
+        found: float,
+        dual: float,
+        primal: float | None = None,
+    ) -> None:
+        """Keep what is better; count the iterations without an improvement.
+
+        ``primal`` is an upper bound of P(w), by default ``found``.
+        """
+        primal = found if primal is None else primal
         check_finite(w, primal, dual)
         self.idle += 1
         if isinstance(w, np.ndarray) and self.at_zero == np.inf and not w.any():
             self.at_zero = primal
-        if w is not None and (primal < self.primal or self.newest):
+        if w is not None and (found < self.found or self.newest):
             if isinstance(w, Vector):
                 self.w = w
             else:
                 self.w = np.empty_like(w) if self.w is None else self.w
                 np.copyto(self.w, w)
-            self.primal, self.idle = primal, 0
+            self.found, self.primal, self.idle = found, primal, 0
         if dual > self.dual:
             self.dual, self.idle = dual, 0
 
@@ -52,6 +68,16 @@ class Certificate:
     def gap(self) -> float:
         """P - D of the best points, or 0 if rounding makes it negative."""
         return max(self.primal - self.dual, 0.0)
+
+    @property
+    def gap_optimisation(self) -> float:
+        """The part of the gap that training can close: with P of the outputs found."""
+        return max(self.found - self.dual, 0.0)
+
+    @property
+    def gap_inference(self) -> float:
+        """The rest of the gap, which an inexact oracle leaves; 0 if the oracle is exact."""
+        return 0.0 if self.found == self.primal else max(self.gap - self.gap_optimisation, 0.0)
 
 
 @dataclass
@@ -110,7 +136,7 @@ def solve(
         if run.best.w is None or threading.current_thread() is not threading.main_thread():
             raise
         status = Status.INTERRUPTED
-    best = run.best
+    best, target = run.best, gap_target(stop.tol, task.C, task.n)
     check_finite(best.w, best.primal, best.dual, every=True)
     trivial = not best.newest and _compare_with_zero(solver, task, run, stop)
     return Result(
@@ -118,7 +144,8 @@ def solve(
         primal=best.primal,
         dual=best.dual,
         gap=best.gap,
-        status=Status.CONVERGED if trivial else status,
+        gap_inference=best.gap_inference,
+        status=Status.CONVERGED if trivial and best.gap <= target else status,
         n_iter=len(run.history),
         n_oracle=task.shard.n_oracle,
         time=run.clock.time(),
@@ -126,7 +153,7 @@ def solve(
         shares=dict(task.shares),
         state=run.state,
         solver=solver.name,
-        target=gap_target(stop.tol, task.C, task.n),
+        target=target,
         bounds=task.shard.bounds,
         trivial=bool(trivial),
     )
@@ -155,6 +182,7 @@ def _iterate(
                 clock.check_between_iterations()
             run.at_rest = False
             best.update(*solver.step_once(task, run.state))
+            check_bounds_read(solver, task)
             _check(solver, task, run, stop)
             history.append(_record(len(history) + 1, clock, task, best, solver.planes(run.state)))
             run.at_rest = not task.last
@@ -179,7 +207,7 @@ def _check(solver: Solver, task: Task, run: Run, stop: Stop) -> None:
     if best.newest:  # estimates may violate D <= P
         return
     check_bounds(task, best.w, best.primal, best.dual)
-    if best.gap <= gap_target(stop.tol, task.C, task.n):
+    if best.gap_optimisation <= gap_target(stop.tol, task.C, task.n):
         exact = solver.exact_dual(task, run.state)
         best.dual = best.dual if exact is None else exact
         check_bounds(task, best.w, best.primal, best.dual)
@@ -194,16 +222,16 @@ def _compare_with_zero(solver: Solver, task: Task, run: Run, stop: Stop) -> bool
     best, target = run.best, gap_target(stop.tol, task.C, task.n)
     if best.at_zero == np.inf and _zero_may_do(best, target):
         task.shard.check = _nothing  # the limits may have passed
-        zero, hinge = np.zeros_like(best.w), 0.0
+        zero, hinge = np.zeros_like(best.w), Hinge(0.0, 0.0)
         try:
             with task.share("certificate"):
                 for part in _growing_parts(task.shard):
-                    hinge += solver.hinge_at(task, run.state, zero, part)
-                    if task.C * hinge > max(best.primal, best.dual + target):
+                    hinge = Hinge.sum([hinge, solver.hinge_at(task, run.state, zero, part)])
+                    if task.C * hinge.found > max(best.found, best.dual + target):
                         return False
         except KeyboardInterrupt:
             return False
-        best.update(zero, task.C * hinge, -np.inf)
+        best.update(zero, task.C * hinge.found, -np.inf, task.C * hinge.bound)
         _check(solver, task, run, stop)
     return best.at_zero - best.dual <= target
 
@@ -231,8 +259,9 @@ def _zero_may_do(best: Certificate, target: float) -> bool:
 def _ending(task: Task, run: Run, stop: Stop, wants_stop: bool) -> Status | None:
     """The status of the stopping rule that applies now, or None."""
     best = run.best
-    if best.gap <= gap_target(stop.tol, task.C, task.n):
-        return Status.CONVERGED
+    target = gap_target(stop.tol, task.C, task.n)
+    if best.gap_optimisation <= target:
+        return Status.CONVERGED if best.gap <= target else Status.INFERENCE_LIMITED
     if run.state.finished:
         return run.state.status
     if best.w is None and len(run.history) >= stop.max_iter + STALLED_AFTER:
@@ -246,5 +275,6 @@ def _ending(task: Task, run: Run, stop: Stop, wants_stop: bool) -> Status | None
 
 def _record(iteration: int, clock: Clock, task: Task, best: Certificate, planes: int) -> Record:
     return Record(
-        iteration, clock.time(), task.shard.n_oracle, best.primal, best.dual, best.gap, planes
-    )
+        iteration, clock.time(), task.shard.n_oracle, best.primal, best.dual, best.gap, planes,
+        best.gap_inference,
+    )  # fmt: skip

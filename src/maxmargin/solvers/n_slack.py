@@ -15,6 +15,7 @@ import numpy as np
 from ..engine.arrays import PassOptions
 from ..errors import DataError
 from . import working_sets as sets
+from .base import Step
 from .checking import require
 from .dual import DualSolver
 from .task import Task
@@ -101,16 +102,16 @@ class NSlack(DualSolver):
         fresh.used = np.zeros_like(fresh.duals.loss, np.int32)
         return fresh
 
-    def step_once(self, task: Task, state: NSlackState) -> tuple[np.ndarray | None, float, float]:
+    def step_once(self, task: Task, state: NSlackState) -> Step:
         """One pass over the examples (lines 4 to 10) at the current precision."""
         for _ in self.ascend(task, state):
             pass
-        w, primal, dual = sets.certify(task, state, self.wanted(task, state), add=False)
+        w, primal, dual, *upper = sets.certify(task, state, self.wanted(task, state), add=False)
         if w is not None:
             w = w.copy()  # the QP changes it
             self.refine(task, state, primal - dual)
             sets.complete(self.settle(task, state))
-        return w, primal, dual
+        return w, primal, dual, *upper
 
     def ascend(self, task: Task, state: NSlackState) -> Passes[None]:
         """Lines 4 to 10, for all examples that are not skipped."""
@@ -120,9 +121,9 @@ class NSlack(DualSolver):
             state.resting[:] = False
         order = np.flatnonzero(~state.resting)
         state.complete, qps = len(order) == task.shard.n, state.qps
-        added, hinge = yield from self._pass(task, state, order)
+        added, hinge, bound = yield from self._pass(task, state, order)
         self._prune(task, state, max(IDLE, state.qps - qps))
-        state.seen = sets.Seen(hinge=hinge, added=added)
+        state.seen = sets.Seen(hinge=hinge, bound=bound, added=added)
 
     def wanted(self, task: Task, state: NSlackState) -> str | None:
         """The point to certify, once few constraints are new and no example is skipped."""
@@ -139,9 +140,11 @@ class NSlack(DualSolver):
         state.eps = max(task.tol / 2, min(state.eps, max(gap, 0.0) / task.N) / 2)
         state.wake = True
 
-    def _pass(self, task: Task, state: NSlackState, order: np.ndarray) -> Passes[tuple[int, float]]:
-        """Call all oracles; returns the number of new constraints and sum_i weight_i H_i."""
-        new, total, hinge = 0, 0, 0.0
+    def _pass(
+        self, task: Task, state: NSlackState, order: np.ndarray
+    ) -> Passes[tuple[int, float, float]]:
+        """Call all oracles; returns the number of new constraints and the hinges, with bounds."""
+        new, total, hinge, bound = 0, 0, 0.0, 0.0
         for start in range(0, len(order), self.batch):
             part = order[start : start + self.batch]
             before = state.duals.count[part]
@@ -151,6 +154,7 @@ class NSlack(DualSolver):
                 )  # lines 5 to 7
                 yield from sets.sweep(task, state, part, options)
             hinge += state.seen.hinge
+            bound += state.seen.bound
             new += int(state.seen.added)
             total += int(state.seen.added)
             if self.shrink:
@@ -158,7 +162,7 @@ class NSlack(DualSolver):
             if new >= self.batch or (new and start + self.batch >= len(order)):
                 yield from self.settle(task, state)  # line 8
                 new = 0
-        return total, hinge
+        return total, hinge, bound
 
     def settle(self, task: Task, state: NSlackState) -> Passes[float]:
         """Solve the QP over the working sets by dual ascent, starting from the last solution.

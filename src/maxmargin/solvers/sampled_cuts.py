@@ -190,7 +190,7 @@ class SampledCuts(Solver):
         with task.share("certificate"):
             scored = shard.lift_exactly(state.centre.w)
             square = float(state.centre.w @ scored)
-            primal = 0.5 * square + task.C * shard.hinge(scored, task.mode)
+            primal = 0.5 * square + task.C * shard.hinge(scored, task.mode).found
             model = state.model
             square = float(model.w @ shard.lift_exactly(model.w))
             return primal, task.N * float(model.beta @ model.loss) - 0.5 * square

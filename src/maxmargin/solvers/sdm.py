@@ -13,6 +13,7 @@ import numpy as np
 from ..engine.arrays import PassOptions
 from ..errors import DataError
 from . import working_sets as sets
+from .base import Step
 from .dual import DualSolver
 from .task import Task
 from .warm import WarmStart, rescale_duals, take_over
@@ -106,7 +107,7 @@ class SDM(DualSolver):
         fresh.iterations, fresh.next_look = self.first, self.first + 1
         return fresh
 
-    def step_once(self, task: Task, state: WorkingSets) -> tuple[np.ndarray | None, float, float]:
+    def step_once(self, task: Task, state: WorkingSets) -> Step:
         """A type-I pass, type-II passes, and in some iterations a certificate."""
         for _ in self.ascend(task, state):
             pass

@@ -14,10 +14,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..engine.bounds import Hinge
 from ..engine.linalg import blend
 from ..errors import DataError
-from ..objective import dual, primal
-from .base import Solver, State
+from ..objective import dual
+from .base import Solver, State, Step, certified
 from .checking import close, require
 from .task import Task
 
@@ -44,7 +45,7 @@ class Batches:
         g, loss, _ = shard.collect(w, mode, self.labels, part)
         return g, loss
 
-    def hinge(self, w: np.ndarray, order: np.ndarray | None = None) -> float:
+    def hinge(self, w: np.ndarray, order: np.ndarray | None = None) -> Hinge:
         """sum_i weight_i H_i(w) over the examples of ``order``, by default all."""
         return self.task.shard.hinge(w, self.task.mode, order)
 
@@ -83,6 +84,7 @@ class Subgradient(Solver):
     batch: int | None = None
 
     name = "subgradient"
+    for_bounds = True
 
     def __post_init__(self) -> None:
         if self.batch is not None and self.batch < 1:
@@ -107,17 +109,15 @@ class Subgradient(Solver):
         """The object that makes cuts."""
         return Batches(task)
 
-    def step_once(
-        self, task: Task, state: SubgradientState
-    ) -> tuple[np.ndarray | None, float, float]:
+    def step_once(self, task: Task, state: SubgradientState) -> Step:
         """A pass over the examples in random order."""
         shard = task.shard
         n_steps = -(-shard.n // self._batch(task))
         with task.share("oracle"):
             state.batches.shuffle(n_steps)
-            for step in range(n_steps):
+            for number in range(n_steps):
                 state.t += 1
-                g, loss = state.batches.cut(state.w, step)
+                g, loss = state.batches.cut(state.w, number)
                 # w = (1 - 1/t) w + (1/t) C n_steps g
                 g *= task.C * n_steps
                 blend(state.w, g, 1.0 / state.t)
@@ -130,11 +130,11 @@ class Subgradient(Solver):
         state.next_look = int(1.3 * state.passes) + 1
         with task.share("certificate"):
             hinge = state.batches.hinge(state.average)
-        return state.average, primal(state.average, hinge, task.C), value
+        return certified(task, state.average, hinge, value)
 
     def hinge_at(
         self, task: Task, state: SubgradientState, w: np.ndarray, order: np.ndarray | None = None
-    ) -> float:
+    ) -> Hinge:
         """sum_i weight_i H_i(w)."""
         return state.batches.hinge(w, order)
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..engine.arrays import (
     ADDED,
+    BOUND,
     FULL,
     GAP,
     HINGE,
@@ -25,9 +26,10 @@ from ..engine.arrays import (
     PassOptions,
     Visits,
 )
+from ..engine.bounds import Hinge
 from ..errors import ProblemError
-from ..objective import dual, primal
-from .base import State
+from ..objective import dual
+from .base import State, Step, certified
 from .checking import check_duals, check_labels, close, require
 from .contradiction import check_oracle
 from .task import Task
@@ -65,9 +67,13 @@ def complete(passes: Passes[T]) -> T:
 
 
 class Seen(NamedTuple):
-    """Results of the last pass: sum_i weight_i H_i, largest KKT violation, outputs added."""
+    """Results of the last pass: sum_i weight_i H_i, largest KKT violation, outputs added.
+
+    ``hinge`` is the sum of the outputs found, and ``bound`` its upper bound.
+    """
 
     hinge: float = 0.0
+    bound: float = 0.0
     violation: float = 0.0
     added: float = 0.0
 
@@ -168,7 +174,7 @@ def _seen(task: Task, state: WorkingSets, w: np.ndarray) -> float:
     if total[SHORT] > 0:
         check_oracle(task, state.duals, 1, w, int(total[WORST]))
     gap = total[GAP] / task.n
-    state.seen = Seen(total[HINGE], total[VIOLATION], total[ADDED])
+    state.seen = Seen(total[HINGE], total[BOUND], total[VIOLATION], total[ADDED])
     if total[FULL]:
         make_room(task, state)
     return gap
@@ -179,10 +185,8 @@ def block_size(state: WorkingSets) -> int:
     return FIRST_BLOCK << min(state.iterations, 20)
 
 
-def certify(
-    task: Task, state: WorkingSets, which: str | None, add: bool = True
-) -> tuple[np.ndarray | None, float, float]:
-    """A certificate at the point ``which``; returns ``(w, P(w), D)``.
+def certify(task: Task, state: WorkingSets, which: str | None, add: bool = True) -> Step:
+    """A certificate at the point ``which``; returns ``(w, P(w), D, upper bound of P(w))``.
 
     P is computed by a complete pass that changes no dual variable. If ``add`` is true, the outputs
     of the oracle are added to the working sets.
@@ -192,19 +196,21 @@ def certify(
     if which is None:
         return None, np.inf, dual_value(task, state)
     if which == SEEN:
-        return state.w, primal(state.w, state.seen.hinge, task.C), dual_value(task, state)
+        return certified(
+            task, state.w, Hinge(state.seen.hinge, state.seen.bound), dual_value(task, state)
+        )
     with task.share("certificate"):
         if state.gap <= 2 * task.tol:  # close to the end, rounding errors matter
             recompute_w(task, state)
         w = average(state) if which == AVERAGE else state.w
         state.looks += 1
         hinge = hinge_at(task, state, w, add)
-        return w, primal(w, hinge, task.C), dual_value(task, state)
+        return certified(task, w, hinge, dual_value(task, state))
 
 
 def hinge_at(
     task: Task, state: WorkingSets, w: np.ndarray, add: bool, order: np.ndarray | None = None
-) -> float:
+) -> Hinge:
     """sum_i weight_i H_i(w), by a pass that calls the oracles of ``order``, by default all."""
     order = task.shard.everyone if order is None else order
     options = PassOptions(
@@ -214,7 +220,7 @@ def hinge_at(
     complete(sweep(task, state, order, options, w))
     task.block = block
     state.visits.clock[:] = clock  # a certificate has no weight in the average
-    return float(state.seen.hinge)
+    return Hinge(float(state.seen.hinge), float(state.seen.bound))
 
 
 def average(state: WorkingSets) -> np.ndarray:
