@@ -27,6 +27,9 @@ LARGE = 1 << 18
 #: Prefetch the weights of entries this many positions ahead: enough to hide the latency.
 AHEAD = 24
 
+#: Rows are packed as dense if more than this fraction of their entries is non-zero.
+DENSE = 0.4
+
 
 class Rows(NamedTuple):
     """A matrix by rows: entries ``indptr[i]:indptr[i + 1]`` of ``values`` are row i.
@@ -67,6 +70,15 @@ def pack_rows(X: Any, dtype: Any = None) -> Rows:
     return Rows(
         read_only(values, dtype), read_only(indices, np.uint32), read_only(indptr, np.int64), dense
     )
+
+
+def sparse_if_it_pays(matrix: Any) -> Any:
+    """The matrix, as sparse if it is mostly zeros (such as pixels), because this is faster."""
+    import scipy.sparse as sp
+
+    if sp.issparse(matrix) or np.count_nonzero(matrix) > DENSE * matrix.size:
+        return matrix
+    return sp.csr_array(matrix)
 
 
 def read_only(array: Any, dtype: Any) -> np.ndarray:

@@ -11,6 +11,7 @@ from numba.extending import register_jitable
 
 from ...inference import decoder, is_exact
 from ...problem import PREDICT, Functions
+from ..bounds import PREDICT_SWEEPS, TRAIN_SWEEPS, relative_bound
 from .functions import (
     FOREST,
     MESSAGES,
@@ -25,9 +26,6 @@ from .functions import (
     set_tables,
     set_unary,
 )
-
-#: Sweeps of approximate decoders in a call: the messages are kept, and training calls often.
-TRAIN_SWEEPS, PREDICT_SWEEPS = 10, 100
 
 
 @register_jitable
@@ -73,7 +71,7 @@ def bounded_decode(decode_graph: Any, decode_forest: Any) -> Any:
         if mode == PREDICT:
             return bound
         first, last = data.starts[i, NODES], data.starts[i + 1, NODES]
-        return bound - score_of(data, i, data.y[first:last], scores)
+        return relative_bound(bound, score_of(data, i, data.y[first:last], scores))
 
     return decode
 

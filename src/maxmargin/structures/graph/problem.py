@@ -14,7 +14,7 @@ import numpy as np
 from ...data.checked import check_codes
 from ...data.costs import check_cost
 from ...data.graph_lists import Graphs, stack_graphs
-from ...engine.linalg import add_rows, pack_rows, read_only, row_products
+from ...engine.linalg import add_rows, pack_rows, read_only, row_products, sparse_if_it_pays
 from ...errors import DataError
 from ...inference import choose
 from ...problem import SLACK, CompiledProblem, Pack
@@ -65,7 +65,7 @@ class GraphProblem(CompiledProblem):
             check_not_negative(X)
         n, total = len(X), int(X.offsets[-1])
         truth = read_only(np.zeros(total) if Y is None else self._codes(X, Y), np.int16)
-        rows, edge_rows = pack_rows(X.nodes), pack_rows(edge_matrix(X))
+        rows, edge_rows = (pack_rows(sparse_if_it_pays(M)) for M in (X.nodes, edge_matrix(X)))
         plans = plan_graphs(X, self.kind, self.n_classes)
         entries = np.diff(rows.indptr[X.offsets]) + np.diff(edge_rows.indptr[X.edge_offsets])
         return Pack(

@@ -15,9 +15,7 @@ from numba.extending import register_jitable
 from ...engine.linalg import Rows, row_scores, row_write
 from ...inference import decoder, is_exact
 from ...problem import PREDICT, Functions
-
-#: Sweeps of approximate decoders in a call: the messages are kept, and training calls often.
-TRAIN_SWEEPS, PREDICT_SWEEPS = 10, 100
+from ..bounds import PREDICT_SWEEPS, TRAIN_SWEEPS, relative_bound
 
 
 class LabelSetData(NamedTuple):
@@ -175,7 +173,7 @@ def bounded_decode(decode_graph: Any) -> Any:
         bound = decode_graph(data.plan, np.int64(2), unary, pair, y, messages, rest, sweeps)
         if mode == PREDICT:
             return bound
-        return bound - score_of(data, i, data.y[i * L : (i + 1) * L], work)
+        return relative_bound(bound, score_of(data, i, data.y[i * L : (i + 1) * L], work))
 
     return decode
 
