@@ -75,8 +75,6 @@ class GridSVC(_GraphTrainer):
     directions: int = 1
     contrast: bool = False
 
-    contrast_scale_: float | None
-
     def _learn(self, X: Any) -> None:
         """Set the scale of the contrast from the training images."""
         self._check()
