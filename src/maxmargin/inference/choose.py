@@ -7,6 +7,11 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from ..errors import ProblemError
+from .combined import combined_messages, combined_size
+from .expansion import expansion_size
+from .roof_dual import roof_decoder_size, roof_messages
+from .trws import sweep_size
+from .two_labels import min_cut_size
 
 
 class Decoder(NamedTuple):
@@ -36,7 +41,11 @@ def _nothing(n: int, m: int, K: int) -> int:
 #: Every compiled decoder.
 DECODERS = {
     "forest": Decoder("forest:decode_forest", lambda n, m, K: (n + 1) * K, _nothing, True),
-    "trws": Decoder("trws:decode_trws", lambda n, m, K: 2 * K + n, lambda n, m, K: m * K, False),
+    "min-cut": Decoder("two_labels:decode_min_cut", min_cut_size, _nothing, True),
+    "roof-dual": Decoder("roof_dual:decode_roof_dual", roof_decoder_size, roof_messages, False),
+    "trws": Decoder("trws:decode_trws", sweep_size, lambda n, m, K: m * K, False),
+    "expansion": Decoder("expansion:decode_expansion", expansion_size, lambda n, m, K: n, False),
+    "combined": Decoder("combined:decode_combined", combined_size, combined_messages, False),
 }
 
 #: Decoders that are not compiled: ``maximise`` knows them, training does not.

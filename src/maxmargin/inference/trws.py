@@ -31,11 +31,16 @@ from .tables import add_pairs, highest, labelling_value, maximise_out
 TIGHT = 1e-12
 
 
+def sweep_size(n: int, m: int, K: int) -> int:
+    """The scratch of ``decode_trws``."""
+    return 2 * K + n
+
+
 @keep
 def decode_trws(plan, K, unary, pair, y, messages, work, effort):
     """y = the best labelling read from the messages of at most ``effort`` sweeps; returns a bound.
 
-    ``messages`` holds m K numbers, ``work`` 2 K + n.
+    ``messages`` holds m K numbers.
     """
     return sweep_and_round(plan, K, unary, pair, y, messages, work, effort)
 
@@ -56,9 +61,15 @@ def sweep_and_round(plan, K, unary, pair, y, messages, work, effort):
             best = value
             for v in range(n):
                 y[v] = np.int64(trial[v])
-        if bound - best <= TIGHT * (1.0 + abs(bound)):
+        if tight(bound, best):
             break
     return max(bound, best)
+
+
+@register_jitable
+def tight(bound, value):
+    """Whether the bound proves that a labelling of this value is the best one, up to rounding."""
+    return bound - value <= TIGHT * (1.0 + abs(bound))
 
 
 @register_jitable

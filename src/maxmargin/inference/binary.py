@@ -1,0 +1,143 @@
+"""Choices between two labels at each node, by minimum cuts and roof duality.
+
+With x_v = 0 or 1, every pairwise score is, up to a constant,
+
+    sum over nodes of gain_v x_v  -  sum over edges of |coupling_e| [x_a, x_b differ or, if
+    coupling_e < 0, agree],   coupling_e = (p00 + p11 - p01 - p10) / 2
+
+If signs can be chosen for the nodes so that every edge with coupling < 0 joins two signs and every
+other edge one (no cycle has an odd number of negative edges), a minimum cut finds the best x.
+Otherwise each node gets a copy for 1 - x_v, and the cut of the doubled network, divided by 2, is
+the optimum of the relaxation of x to the local polytope: the roof dual (Boros and Hammer 2002,
+Pseudo-Boolean optimization). Nodes whose two copies lie on different sides have their label in a
+best labelling; the others have the value 1/2 in the relaxation.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba.extending import register_jitable
+
+from .cut import CONTROLS, FREE, PARENT, SINK, STRIDE, max_flow
+from .plan import sections
+
+#: The state of a node that is neither 0 nor 1 in the relaxation.
+HALF = 2
+
+
+def network_size(n: int, m: int) -> int:
+    """The number of float64 that ``cut_network`` needs for n nodes and m edges."""
+    integers = 6 * m + (STRIDE + 1) * n + 1 + CONTROLS
+    return 2 * m + n + (integers + 1) // 2 + 1
+
+
+def binary_size(n: int, m: int) -> int:
+    """The number of float64 that ``solve_binary`` needs: the doubled network, and the signs."""
+    return network_size(2 * n, 2 * m) + n
+
+
+@register_jitable
+def solve_binary(plan, gain, coupling, state, work):
+    """state = 0, 1 or HALF for each node; returns an upper bound on the maximum.
+
+    The bound is that of the relaxation, and the maximum if no state is HALF.
+    """
+    n = len(gain)
+    sign, rest = work[:n], work[n:]
+    if choose_signs(plan, coupling, sign, rest):
+        return cut_network(plan, 1, gain, coupling, sign, state, rest)
+    return cut_network(plan, 2, gain, coupling, sign, state, rest)
+
+
+@register_jitable
+def choose_signs(plan, coupling, sign, stack):
+    """Signs 1 or -1 of the nodes, so that edges with coupling < 0 join different ones.
+
+    Returns False if there are none; the signs are then meaningless.
+    """
+    n = len(sign)
+    ends, start, arcs, _, _ = sections(plan, n)
+    for v in range(n):
+        sign[v] = 0.0
+    for root in range(n):
+        if sign[root] != 0.0:
+            continue
+        sign[root], stack[0], size = 1.0, root, 1
+        while size > 0:
+            size -= 1
+            v = np.int64(stack[size])
+            for j in range(start[v], start[v + 1]):
+                w, c = np.int64(ends[arcs[j] ^ 1]), coupling[arcs[j] >> 1]
+                if c == 0.0:
+                    continue
+                wanted = sign[v] if c > 0.0 else -sign[v]
+                if sign[w] == 0.0:
+                    sign[w], stack[size] = wanted, w
+                    size += 1
+                elif sign[w] != wanted:
+                    return False
+    return True
+
+
+@register_jitable
+def cut_network(plan, copies, gain, coupling, sign, state, work):
+    """Solve by a minimum cut of one or two copies of the graph; returns the bound.
+
+    With one copy, the cut is between x_v for nodes of sign 1 and 1 - x_v for the others.
+    """
+    n, m = len(gain), len(coupling)
+    N, M = copies * n, copies * m
+    residual, terminal = work[: 2 * M], work[2 * M : 2 * M + N]
+    integers = work[2 * M + N :].view(np.int32)
+    head, sister, place = integers[: 2 * M], integers[2 * M : 4 * M], integers[4 * M : 6 * M]
+    integers = integers[6 * M :]
+    start, node = integers[: N + 1], integers[N + 1 : N + 1 + STRIDE * N]
+    control = integers[N + 1 + STRIDE * N :]
+    bound = build_network(
+        plan, copies, gain, coupling, sign, start, head, sister, place, residual, terminal
+    )
+    flow = max_flow(N, start, head, sister, residual, terminal, node, control)
+    for v in range(n):
+        source = node[v * STRIDE + PARENT] != FREE and node[v * STRIDE + SINK] == 0
+        if copies == 1:
+            state[v] = source if sign[v] > 0.0 else not source
+        else:
+            at = (n + v) * STRIDE
+            opposite = node[at + PARENT] != FREE and node[at + SINK] == 0
+            state[v] = 1 if source else (0 if opposite else HALF)
+    return bound - flow / copies
+
+
+@register_jitable
+def build_network(
+    plan, copies, gain, coupling, sign, start, head, sister, place, residual, terminal
+):
+    """Write the network; returns the bound that the cut lowers."""
+    n, m, bound = len(gain), len(coupling), 0.0
+    ends, first, arcs, _, _ = sections(plan, n)
+    for v in range(n):
+        start[v], terminal[v] = first[v], gain[v]
+        if copies == 2:
+            start[n + v], terminal[n + v] = 2 * m + first[v], -gain[v]
+        elif sign[v] < 0.0:
+            terminal[v] = -gain[v]
+        bound += max(gain[v], 0.0)
+    start[copies * n] = copies * 2 * m
+    for e in range(m):
+        bound -= min(coupling[e], 0.0)
+    for j in range(2 * m):
+        place[arcs[j]] = j
+    for j in range(2 * m):
+        arc = np.int64(arcs[j])
+        other, back, c = ends[arc ^ 1], place[arc ^ 1], coupling[arc >> 1]
+        residual[j] = abs(c)
+        if copies == 1:
+            head[j], sister[j] = other, back
+        else:
+            crossed = np.int64(c < 0.0)
+            head[j], sister[j] = other + crossed * n, back + crossed * 2 * m
+            straight = 1 - crossed
+            residual[2 * m + j] = abs(c)
+            head[2 * m + j] = other + straight * n
+            sister[2 * m + j] = back + straight * 2 * m
+    return bound
