@@ -25,7 +25,7 @@ from ..engine.bounds import Hinge
 from ..engine.vectors import Vector, total
 from ..objective import dual
 from ..solvers import working_sets as sets
-from ..solvers.base import Solver, State, Step, certified
+from ..solvers.base import BoundedStep, Solver, State, Step, certified
 from ..solvers.task import Task
 from .crew import Crew, WorkersLost
 from .draws import random_states
@@ -100,12 +100,12 @@ class CoCoA(Solver):
             state.iterations += 1
             self._watch(task, state, before)
             which = self.solver.wanted(task, state)
-            w, value, D, *upper = self._look(task, state, which)
+            w, value, D, upper = self._look(task, state, which)
             if w is not None and self.solver.settles:
                 w = w.copy()
                 self.solver.refine(task, state, value - D)
                 self._settle(task, state)
-            return w, value, D, *upper
+            return w, value, D, upper
         except WorkersLost:
             self._recover(task, state, before)
             return None, np.inf, -np.inf
@@ -194,11 +194,11 @@ class CoCoA(Solver):
                 if left <= state.eps / 2:
                     break
 
-    def _look(self, task: Task, state: CoCoAState, which: str | None) -> Step:
+    def _look(self, task: Task, state: CoCoAState, which: str | None) -> BoundedStep:
         """A certificate like that of ``working_sets.certify``, from sums over the shards."""
         crew = crew_of(task)
         if which is None:
-            return None, np.inf, self._dual(task, state)
+            return None, np.inf, self._dual(task, state), np.inf
         if which == sets.SEEN:
             seen = Hinge(state.seen.hinge, state.seen.bound)
             return certified(task, state.w, seen, self._dual(task, state))

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..engine.guard import check_bound, check_returned
+from ..engine.guard import check_returned
 from ..engine.python import PythonData, short
 from ..errors import ProblemError
 from ..problem import MARGIN, PREDICT, SLACK, CompiledProblem, Pack
@@ -111,12 +111,12 @@ class Example:
         """
         if not self.functions.bounded or (found is None and isinstance(self.pack.data, PythonData)):
             return -np.inf
-        check_returned(found, self.i)
-        if mode != PREDICT or np.isnan(found):
-            return check_bound(float(found), self.i)
+        bound = check_returned(found, self.i)
+        if mode != PREDICT or bound == -np.inf:
+            return bound
         if type(self.problem).first_scores is CompiledProblem.first_scores:
             return np.inf
-        return float(found - self.problem.first_scores(self.pack, w, self.pack.truth)[self.i])
+        return bound - float(self.problem.first_scores(self.pack, w, self.pack.truth)[self.i])
 
     def learn(self, y: np.ndarray, origin: str) -> Known:
         """The known output that equals y; y is added if it is new."""

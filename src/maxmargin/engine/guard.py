@@ -124,14 +124,14 @@ def check_bound(value, i):
     return value
 
 
-def check_returned(found: Any, i: int) -> None:
-    """Raise an error unless ``decode`` of a bounded problem has returned a number."""
+def check_returned(found: Any, i: int) -> float:
+    """The bound that ``decode`` of a bounded problem returned: a number, -inf for a best output."""
     if isinstance(found, bool) or not isinstance(found, float | np.floating):
         raise ProblemError(
             f"decode of example {i} returns {found!r}, but its functions have bounded=True: it "
             "must return an upper bound as a float, or NaN if its output is a best one"
         )
-    check_bound(float(found), i)
+    return float(check_bound(float(found), i))
 
 
 def note_bound(found, bound, i):

@@ -28,8 +28,11 @@ if TYPE_CHECKING:
 #: not exact, P(w) is that of the outputs found, and a fourth number is an upper bound of it.
 Step = tuple[Any, float, float] | tuple[Any, float, float, float]
 
+#: A step with its upper bound.
+BoundedStep = tuple[Any, float, float, float]
 
-def certified(task: Task, w: np.ndarray, hinge: Hinge, dual: float) -> Step:
+
+def certified(task: Task, w: np.ndarray, hinge: Hinge, dual: float) -> BoundedStep:
     """What ``step_once`` returns for a point with the sum ``hinge`` of its losses."""
     return w, primal(w, hinge.found, task.C), dual, primal(w, hinge.bound, task.C)
 

@@ -181,7 +181,8 @@ def _iterate(
             if best.w is not None or clock.signals:
                 clock.check_between_iterations()
             run.at_rest = False
-            best.update(*solver.step_once(task, run.state))
+            found: Any = solver.step_once(task, run.state)
+            best.update(*found)
             check_bounds_read(solver, task)
             _check(solver, task, run, stop)
             history.append(_record(len(history) + 1, clock, task, best, solver.planes(run.state)))

@@ -106,12 +106,12 @@ class NSlack(DualSolver):
         """One pass over the examples (lines 4 to 10) at the current precision."""
         for _ in self.ascend(task, state):
             pass
-        w, primal, dual, *upper = sets.certify(task, state, self.wanted(task, state), add=False)
+        w, primal, dual, upper = sets.certify(task, state, self.wanted(task, state), add=False)
         if w is not None:
             w = w.copy()  # the QP changes it
             self.refine(task, state, primal - dual)
             sets.complete(self.settle(task, state))
-        return w, primal, dual, *upper
+        return w, primal, dual, upper
 
     def ascend(self, task: Task, state: NSlackState) -> Passes[None]:
         """Lines 4 to 10, for all examples that are not skipped."""

@@ -29,7 +29,7 @@ from ..engine.arrays import (
 from ..engine.bounds import Hinge
 from ..errors import ProblemError
 from ..objective import dual
-from .base import State, Step, certified
+from .base import BoundedStep, State, certified
 from .checking import check_duals, check_labels, close, require
 from .contradiction import check_oracle
 from .task import Task
@@ -185,7 +185,7 @@ def block_size(state: WorkingSets) -> int:
     return FIRST_BLOCK << min(state.iterations, 20)
 
 
-def certify(task: Task, state: WorkingSets, which: str | None, add: bool = True) -> Step:
+def certify(task: Task, state: WorkingSets, which: str | None, add: bool = True) -> BoundedStep:
     """A certificate at the point ``which``; returns ``(w, P(w), D, upper bound of P(w))``.
 
     P is computed by a complete pass that changes no dual variable. If ``add`` is true, the outputs
@@ -194,7 +194,7 @@ def certify(task: Task, state: WorkingSets, which: str | None, add: bool = True)
     if repair_alpha(state.duals):
         recompute_w(task, state)
     if which is None:
-        return None, np.inf, dual_value(task, state)
+        return None, np.inf, dual_value(task, state), np.inf
     if which == SEEN:
         return certified(
             task, state.w, Hinge(state.seen.hinge, state.seen.bound), dual_value(task, state)
