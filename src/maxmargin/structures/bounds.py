@@ -5,7 +5,7 @@ from __future__ import annotations
 from numba.extending import register_jitable
 
 #: Sweeps of approximate decoders in a call: the messages are kept, and training calls often.
-TRAIN_SWEEPS, PREDICT_SWEEPS = 10, 100
+TRAIN_SWEEPS, PREDICT_SWEEPS = 3, 100
 
 #: How much a bound can be too low because of rounding, relative to the scores it is made of.
 ROUNDING = 1e-12
