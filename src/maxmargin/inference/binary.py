@@ -27,8 +27,8 @@ HALF = 2
 
 def network_size(n: int, m: int) -> int:
     """The number of float64 that ``cut_network`` needs for n nodes and m edges."""
-    integers = 6 * m + (STRIDE + 1) * n + 1 + CONTROLS
-    return 2 * m + n + (integers + 1) // 2 + 1
+    integers = 2 * m + n + 1 + CONTROLS
+    return 4 * m + 4 * n + (integers + 1) // 2
 
 
 def binary_size(n: int, m: int) -> int:
@@ -87,16 +87,15 @@ def cut_network(plan, copies, gain, coupling, sign, state, work):
     """
     n, m = len(gain), len(coupling)
     N, M = copies * n, copies * m
-    residual, terminal = work[: 2 * M], work[2 * M : 2 * M + N]
-    integers = work[2 * M + N :].view(np.int32)
-    head, sister, place = integers[: 2 * M], integers[2 * M : 4 * M], integers[4 * M : 6 * M]
-    integers = integers[6 * M :]
-    start, node = integers[: N + 1], integers[N + 1 : N + 1 + STRIDE * N]
-    control = integers[N + 1 + STRIDE * N :]
+    residual, terminal = work[: 4 * M], work[4 * M : 4 * M + 4 * N]
+    link, node = residual.view(np.int32), terminal.view(np.int32)
+    integers = work[4 * M + 4 * N :].view(np.int32)
+    start, control = integers[: N + 1], integers[N + 1 : N + 1 + CONTROLS]
+    place = integers[N + 1 + CONTROLS : N + 1 + CONTROLS + 2 * m]
     bound = build_network(
-        plan, copies, gain, coupling, sign, start, head, sister, place, residual, terminal
+        plan, copies, gain, coupling, sign, start, link, place, residual, terminal
     )
-    flow = max_flow(N, start, head, sister, residual, terminal, node, control)
+    flow = max_flow(N, start, link, residual, terminal, node, control)
     for v in range(n):
         source = node[v * STRIDE + PARENT] != FREE and node[v * STRIDE + SINK] == 0
         if copies == 1:
@@ -109,18 +108,16 @@ def cut_network(plan, copies, gain, coupling, sign, state, work):
 
 
 @register_jitable
-def build_network(
-    plan, copies, gain, coupling, sign, start, head, sister, place, residual, terminal
-):
-    """Write the network; returns the bound that the cut lowers."""
+def build_network(plan, copies, gain, coupling, sign, start, link, place, residual, terminal):
+    """Write the network; returns the bound that the cut lowers. ``place`` is scratch (2m)."""
     n, m, bound = len(gain), len(coupling), 0.0
     ends, first, arcs, _, _ = sections(plan, n)
     for v in range(n):
-        start[v], terminal[v] = first[v], gain[v]
+        start[v], terminal[4 * v + 3] = first[v], gain[v]
         if copies == 2:
-            start[n + v], terminal[n + v] = 2 * m + first[v], -gain[v]
+            start[n + v], terminal[4 * (n + v) + 3] = 2 * m + first[v], -gain[v]
         elif sign[v] < 0.0:
-            terminal[v] = -gain[v]
+            terminal[4 * v + 3] = -gain[v]
         bound += max(gain[v], 0.0)
     start[copies * n] = copies * 2 * m
     for e in range(m):
@@ -130,14 +127,19 @@ def build_network(
     for j in range(2 * m):
         arc = np.int64(arcs[j])
         other, back, c = ends[arc ^ 1], place[arc ^ 1], coupling[arc >> 1]
-        residual[j] = abs(c)
         if copies == 1:
-            head[j], sister[j] = other, back
+            write_arc(link, residual, j, other, back, c)
         else:
             crossed = np.int64(c < 0.0)
-            head[j], sister[j] = other + crossed * n, back + crossed * 2 * m
+            write_arc(link, residual, j, other + crossed * n, back + crossed * 2 * m, c)
             straight = 1 - crossed
-            residual[2 * m + j] = abs(c)
-            head[2 * m + j] = other + straight * n
-            sister[2 * m + j] = back + straight * 2 * m
+            second = 2 * m + j
+            write_arc(link, residual, second, other + straight * n, back + straight * 2 * m, c)
     return bound
+
+
+@register_jitable
+def write_arc(link, residual, j, head, sister, coupling):
+    """The record of arc j, as ``cut.py`` reads it."""
+    link[4 * j], link[4 * j + 1] = head, sister
+    residual[2 * j + 1] = abs(coupling)

@@ -8,13 +8,16 @@ rounding, so that saturated arcs are recognised without a tolerance.
 
 The network is stored by nodes, so that the arcs of a node lie one behind the other:
 
-``start`` (n + 1), ``head`` and ``sister`` (2m), ``residual`` (2m)
-    The arcs j of node v are ``start[v]`` to ``start[v + 1]``; arc j leads to ``head[j]``, and
-    ``sister[j]`` is the arc in the opposite direction.
-``terminal`` (n)
-    The residual capacity from the source if positive, to the sink if negative.
-``node`` (n * STRIDE)
-    The record of each node: the fields below. Fields of a node are neighbours in memory.
+``start`` (n + 1)
+    The arcs j of node v are ``start[v]`` to ``start[v + 1]``.
+``link`` (int32) and ``residual`` (float64), views of 16 bytes per arc
+    Arc j leads to node ``link[4 * j]``, ``link[4 * j + 1]`` is the arc in the opposite direction,
+    and ``residual[2 * j + 1]`` is what it can still carry.
+``node`` (int32) and ``terminal`` (float64), views of 32 bytes per node
+    ``node[STRIDE * v + ...]`` are the fields below, and ``terminal[4 * v + 3]`` is the residual
+    capacity from the source if positive, to the sink if negative.
+
+What belongs to an arc or a node lies in one cache line, which halves the time on large grids.
 """
 
 from __future__ import annotations
@@ -41,31 +44,52 @@ FAR = 2**30
 
 
 @keep
-def max_flow(n, start, head, sister, residual, terminal, node, control):
+def max_flow(n, start, link, residual, terminal, node, control):
     """Push the largest flow; returns it. The nodes of the source's tree are its side of the cut."""
+    total, current = push_along_arcs(n, start, link, residual, terminal), NONE
     start_trees(n, terminal, node, control)
-    total, current = 0.0, NONE
     while True:
         if current == NONE:
             current = next_active(node, control)
             if current == NONE:
                 return total
-        arc = grow(current, start, head, sister, residual, node, control)
+        arc = grow(current, start, link, residual, node, control)
         if arc == NONE:
             node[current * STRIDE + ACTIVE] = NONE
             current = NONE
             continue
         control[TIME] += 1
-        total += push(arc, head, sister, residual, terminal, node, control)
+        total += push(arc, link, residual, terminal, node, control)
         while control[FIRST_ORPHAN] != NONE:
             v = np.int64(control[FIRST_ORPHAN])
             control[FIRST_ORPHAN] = node[v * STRIDE + ORPHAN]
             if control[FIRST_ORPHAN] == NONE:
                 control[LAST_ORPHAN] = NONE
-            adopt(v, start, head, sister, residual, node, control)
+            adopt(v, start, link, residual, node, control)
         if node[current * STRIDE + PARENT] == FREE:
             node[current * STRIDE + ACTIVE] = NONE
             current = NONE
+
+
+@register_jitable
+def push_along_arcs(n, start, link, residual, terminal):
+    """Push flow from the source over single arcs to the sink, which needs no trees."""
+    total = 0.0
+    for v in range(n):
+        left = terminal[4 * v + 3]
+        if left <= 0.0:
+            continue
+        for j in range(start[v], start[v + 1]):
+            w = link[4 * j]
+            if terminal[4 * w + 3] < 0.0:
+                flow = min(left, residual[2 * j + 1], -terminal[4 * w + 3])
+                residual[2 * j + 1] -= flow
+                residual[2 * np.int64(link[4 * j + 1]) + 1] += flow
+                terminal[4 * w + 3] += flow
+                left -= flow
+                total += flow
+        terminal[4 * v + 3] = left
+    return total
 
 
 @register_jitable
@@ -76,8 +100,8 @@ def start_trees(n, terminal, node, control):
     for v in range(n):
         at = v * STRIDE
         node[at + PARENT], node[at + ACTIVE] = FREE, NONE
-        node[at + SINK], node[at + STAMP], node[at + DISTANCE] = terminal[v] < 0.0, 0, 1
-        if terminal[v] != 0.0:
+        node[at + SINK], node[at + STAMP], node[at + DISTANCE] = terminal[4 * v + 3] < 0.0, 0, 1
+        if terminal[4 * v + 3] != 0.0:
             node[at + PARENT] = TERMINAL
             activate(v, node, control)
 
@@ -113,7 +137,7 @@ def next_active(node, control):
 
 
 @register_jitable
-def grow(v, start, head, sister, residual, node, control):
+def grow(v, start, link, residual, node, control):
     """Add the free neighbours of v to its tree.
 
     Returns the arc from the tree of the source to the tree of the sink if they meet, or NONE.
@@ -121,67 +145,67 @@ def grow(v, start, head, sister, residual, node, control):
     sink = node[v * STRIDE + SINK]
     stamp, distance = node[v * STRIDE + STAMP], node[v * STRIDE + DISTANCE]
     for j in range(start[v], start[v + 1]):
-        arc = np.int64(sister[j]) if sink else np.int64(j)
-        if residual[arc] <= 0.0:
+        arc = np.int64(link[4 * j + 1]) if sink else np.int64(j)
+        if residual[2 * arc + 1] <= 0.0:
             continue
-        w = np.int64(head[j])
+        w = np.int64(link[4 * j])
         at = w * STRIDE
         if node[at + PARENT] == FREE:
-            node[at + PARENT], node[at + SINK] = sister[j], sink
+            node[at + PARENT], node[at + SINK] = link[4 * j + 1], sink
             node[at + STAMP], node[at + DISTANCE] = stamp, distance + 1
             activate(w, node, control)
         elif node[at + SINK] != sink:
             return arc
         elif node[at + STAMP] <= stamp and node[at + DISTANCE] > distance:
-            node[at + PARENT] = sister[j]  # a shorter way to the terminal
+            node[at + PARENT] = link[4 * j + 1]  # a shorter way to the terminal
             node[at + STAMP], node[at + DISTANCE] = stamp, distance + 1
     return np.int64(NONE)
 
 
 @register_jitable
-def push(arc, head, sister, residual, terminal, node, control):
+def push(arc, link, residual, terminal, node, control):
     """Push flow along the path through ``arc`` from source to sink; returns how much."""
-    back = np.int64(sister[arc])
+    back = np.int64(link[4 * arc + 1])
     flow = min(
-        residual[arc], smallest(np.int64(head[back]), head, sister, residual, terminal, node)
+        residual[2 * arc + 1], smallest(np.int64(link[4 * back]), link, residual, terminal, node)
     )
-    flow = min(flow, smallest(np.int64(head[arc]), head, sister, residual, terminal, node))
-    residual[arc] -= flow
-    residual[back] += flow
-    push_to_root(np.int64(head[back]), flow, head, sister, residual, terminal, node, control)
-    push_to_root(np.int64(head[arc]), flow, head, sister, residual, terminal, node, control)
+    flow = min(flow, smallest(np.int64(link[4 * arc]), link, residual, terminal, node))
+    residual[2 * arc + 1] -= flow
+    residual[2 * back + 1] += flow
+    push_to_root(np.int64(link[4 * back]), flow, link, residual, terminal, node, control)
+    push_to_root(np.int64(link[4 * arc]), flow, link, residual, terminal, node, control)
     return flow
 
 
 @register_jitable
-def smallest(v, head, sister, residual, terminal, node):
+def smallest(v, link, residual, terminal, node):
     """The smallest residual between node v and the terminal of its tree."""
     flow, sink = np.inf, node[v * STRIDE + SINK]
     while node[v * STRIDE + PARENT] != TERMINAL:
         arc = np.int64(node[v * STRIDE + PARENT])
-        left = residual[arc] if sink else residual[sister[arc]]
+        left = residual[2 * arc + 1] if sink else residual[2 * np.int64(link[4 * arc + 1]) + 1]
         flow = left if left < flow else flow
-        v = np.int64(head[arc])
-    return min(flow, abs(terminal[v]))
+        v = np.int64(link[4 * arc])
+    return min(flow, abs(terminal[4 * v + 3]))
 
 
 @register_jitable
-def push_to_root(v, flow, head, sister, residual, terminal, node, control):
+def push_to_root(v, flow, link, residual, terminal, node, control):
     """Push flow between node v and its terminal; nodes behind saturated arcs become orphans."""
     sink = node[v * STRIDE + SINK]
     while node[v * STRIDE + PARENT] != TERMINAL:
         arc = np.int64(node[v * STRIDE + PARENT])
-        back = np.int64(sister[arc])
+        back = np.int64(link[4 * arc + 1])
         if not sink:
             arc, back = back, arc
-        residual[arc] -= flow
-        residual[back] += flow
-        above = np.int64(head[arc] if sink else head[back])
-        if residual[arc] == 0.0:
+        residual[2 * arc + 1] -= flow
+        residual[2 * back + 1] += flow
+        above = np.int64(link[4 * arc] if sink else link[4 * back])
+        if residual[2 * arc + 1] == 0.0:
             lose_first(v, node, control)
         v = above
-    terminal[v] += flow if sink else -flow
-    if terminal[v] == 0.0:
+    terminal[4 * v + 3] += flow if sink else -flow
+    if terminal[4 * v + 3] == 0.0:
         lose_first(v, node, control)
 
 
@@ -206,17 +230,19 @@ def lose_last(v, node, control):
 
 
 @register_jitable
-def adopt(v, start, head, sister, residual, node, control):
+def adopt(v, start, link, residual, node, control):
     """Find the parent of v in its tree that is closest to the terminal, or free v."""
     sink = node[v * STRIDE + SINK]
-    best, nearest = np.int64(NONE), FAR
+    best, nearest, time = np.int64(NONE), FAR, control[TIME]
     for j in range(start[v], start[v + 1]):
-        arc = np.int64(j) if sink else np.int64(sister[j])
-        w = np.int64(head[j])
-        if residual[arc] <= 0.0 or node[w * STRIDE + SINK] != sink:
+        arc = np.int64(j) if sink else np.int64(link[4 * j + 1])
+        w = np.int64(link[4 * j])
+        if residual[2 * arc + 1] <= 0.0 or node[w * STRIDE + SINK] != sink:
             continue
         if node[w * STRIDE + PARENT] != FREE:
-            distance = find_distance(w, head, node, control)
+            distance = node[w * STRIDE + DISTANCE]
+            if node[w * STRIDE + STAMP] != time:
+                distance = find_distance(w, link, node, time)
             if distance < nearest:
                 best, nearest = np.int64(j), distance
     if best != NONE:
@@ -225,23 +251,23 @@ def adopt(v, start, head, sister, residual, node, control):
         return
     node[v * STRIDE + PARENT] = FREE
     for j in range(start[v], start[v + 1]):
-        w = np.int64(head[j])
+        w = np.int64(link[4 * j])
         parent = np.int64(node[w * STRIDE + PARENT])
         if node[w * STRIDE + SINK] != sink or parent == FREE:
             continue
-        if residual[j if sink else sister[j]] > 0.0:
+        if residual[2 * np.int64(j if sink else link[4 * j + 1]) + 1] > 0.0:
             activate(w, node, control)
-        if parent >= 0 and head[parent] == v:
+        if parent >= 0 and link[4 * parent] == v:
             lose_last(w, node, control)
 
 
 @register_jitable
-def find_distance(w, head, node, control):
+def find_distance(w, link, node, time):
     """The number of arcs from w to its terminal; FAR if the way passes an orphan.
 
     Distances on the way are stored with the present time, so that no way is walked twice.
     """
-    time, distance, v = control[TIME], 0, w
+    distance, v = 0, w
     while True:
         if node[v * STRIDE + STAMP] == time:
             distance += node[v * STRIDE + DISTANCE]
@@ -253,10 +279,10 @@ def find_distance(w, head, node, control):
         if parent == TERMINAL:
             node[v * STRIDE + STAMP], node[v * STRIDE + DISTANCE] = time, 1
             break
-        v = np.int64(head[parent])
+        v = np.int64(link[4 * parent])
     total, v = distance, w
     while node[v * STRIDE + STAMP] != time:
         node[v * STRIDE + STAMP], node[v * STRIDE + DISTANCE] = time, distance
         distance -= 1
-        v = np.int64(head[node[v * STRIDE + PARENT]])
+        v = np.int64(link[4 * np.int64(node[v * STRIDE + PARENT])])
     return total

@@ -8,8 +8,9 @@ import numpy as np
 
 from ..data.checked import first_not_finite, plain_array
 from ..errors import DataError
-from .choose import choose, decoder, message_size, work_size
+from .choose import SLOW, choose, decoder, message_size, work_size
 from .plan import is_forest, merge_edges, plan_graph
+from .slow import exact_labelling, relaxed_labelling
 
 
 def maximise(
@@ -29,8 +30,9 @@ def maximise(
     pair : array (m, K, K)
         Scores of the pairs of labels of each edge.
     inference : str
-        The name of a decoder; "auto" chooses one by the number of labels, the cycles of the graph
-        and the signs of the pair scores.
+        "auto" chooses by the number of labels, the cycles of the graph and the signs of the pair
+        scores. Compiled decoders are "forest", "min-cut", "roof-dual", "trws", "expansion" and
+        "combined"; "lp" (the relaxation) and "exact" call HiGHS and are slow.
     effort : int
         The largest number of sweeps of decoders that are not exact.
 
@@ -54,6 +56,10 @@ def maximise(
     (n, K), (edges, pair) = unary.shape, merge_tables(edges, pair)
     m, plan = len(edges), plan_graph(n, edges)
     kind = choose(inference, K, is_forest(plan, n), is_attractive(pair))
+    if n == 0:
+        return np.zeros(0, np.int32), 0.0
+    if kind in SLOW:
+        return (exact_labelling if kind == "exact" else relaxed_labelling)(unary, edges, pair)
     y = np.zeros(n, np.int32)
     messages, work = np.zeros(message_size(kind, n, m, K)), np.empty(work_size(kind, n, m, K))
     bound = decoder(kind)(plan, K, unary.ravel(), pair.ravel(), y, messages, work, effort)

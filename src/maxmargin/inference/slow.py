@@ -13,9 +13,14 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..errors import ProblemError
+
 
 def exact_labelling(unary: Any, edges: Any, pair: Any) -> tuple[np.ndarray, float]:
-    """The best labelling and its value.
+    """The best labelling, and the upper bound on the maximum that HiGHS has proven.
+
+    A ``decode`` in plain Python can call it: with ``model = check_model(unary, edges, pair)``,
+    ``y[:] = exact_labelling(*model)[0]``.
 
     Parameters
     ----------
@@ -28,18 +33,18 @@ def exact_labelling(unary: Any, edges: Any, pair: Any) -> tuple[np.ndarray, floa
     -------
     labels : int32 array (n,)
     bound : float
-        The upper bound on the maximum that HiGHS has proven.
     """
     from scipy.optimize import LinearConstraint, milp
 
     n, K = unary.shape
     scores, A, b = local_polytope(unary, edges, pair)
     whole = np.arange(len(scores)) < n * K  # pairs follow from the labels
-    found = milp(-scores, integrality=whole, constraints=LinearConstraint(A, b, b))
-    labels = found.x[: n * K].reshape(n, K).argmax(axis=1).astype(np.int32)
-    value = unary[np.arange(n), labels].sum()
-    value += pair[np.arange(len(edges)), labels[edges[:, 0]], labels[edges[:, 1]]].sum()
-    return labels, float(max(value, -found.mip_dual_bound))
+    equations, options = LinearConstraint(A, b, b), {"mip_rel_gap": 0.0}
+    found = milp(-scores, integrality=whole, constraints=equations, options=options)
+    if found.x is None:
+        raise ProblemError(f"HiGHS found no labelling: {found.message}")
+    labels = highest_labels(found.x[: n * K].reshape(n, K))
+    return labels, max(value_of(unary, edges, pair, labels), -float(found.mip_dual_bound))
 
 
 def relaxation(unary: Any, edges: Any, pair: Any) -> tuple[float, np.ndarray]:
@@ -48,29 +53,41 @@ def relaxation(unary: Any, edges: Any, pair: Any) -> tuple[float, np.ndarray]:
 
     scores, A, b = local_polytope(unary, edges, pair)
     found = linprog(-scores, A_eq=A, b_eq=b, bounds=(0, None))
-    return -found.fun, found.x[: unary.size].reshape(unary.shape)
+    if found.x is None:
+        raise ProblemError(f"HiGHS did not solve the relaxation: {found.message}")
+    return -float(found.fun), found.x[: unary.size].reshape(unary.shape)
+
+
+def relaxed_labelling(unary: Any, edges: Any, pair: Any) -> tuple[np.ndarray, float]:
+    """The labels with the largest variables in the relaxation, and its optimum."""
+    bound, nodes = relaxation(unary, edges, pair)
+    labels = highest_labels(nodes)
+    return labels, max(bound, value_of(unary, edges, pair, labels))
+
+
+def highest_labels(nodes: np.ndarray) -> np.ndarray:
+    """The label of the largest variable of each node, int32."""
+    return nodes.argmax(axis=1).astype(np.int32)
+
+
+def value_of(unary: Any, edges: Any, pair: Any, labels: np.ndarray) -> float:
+    """The value of a labelling."""
+    pairs = pair[np.arange(len(edges)), labels[edges[:, 0]], labels[edges[:, 1]]]
+    return float(unary[np.arange(len(labels)), labels].sum() + pairs.sum())
 
 
 def local_polytope(unary: Any, edges: Any, pair: Any) -> tuple[np.ndarray, Any, np.ndarray]:
     """Scores of all variables, and matrix and right-hand sides of the equations."""
     (n, K), m = unary.shape, len(edges)
-    blocks = [[sp.kron(sp.eye_array(n), np.ones((1, K))), None]]
-    for side in range(2):
-        rows, columns = np.divmod(np.arange(m * K), K)
-        ends = sp.csr_array(
-            (np.ones(m * K), (np.arange(m * K), edges[rows, side] * K + columns)), (m * K, n * K)
-        )
-        sums = (
-            np.kron(np.eye(K), np.ones((1, K)))
-            if side == 0
-            else np.kron(np.ones((1, K)), np.eye(K))
-        )
-        blocks.append([-ends, sp.kron(sp.eye_array(m), sums)])
-    if m == 0:
-        blocks = [[blocks[0][0]]]
+    scores = np.concatenate([unary.ravel(), pair.ravel()])
     right = np.concatenate([np.ones(n), np.zeros(2 * m * K)])
-    return (
-        np.concatenate([unary.ravel(), pair.ravel()]),
-        sp.csr_array(sp.block_array(blocks)),
-        right,
-    )
+    nodes = sp.kron(sp.eye_array(n), np.ones((1, K)))
+    if m == 0:
+        return scores, sp.csr_array(nodes), right
+    over_second, over_first = np.kron(np.eye(K), np.ones((1, K))), np.tile(np.eye(K), K)
+    blocks = [[nodes, None]]
+    for side, sums in enumerate((over_second, over_first)):
+        which = edges[:, side, None] * K + np.arange(K)
+        ends = sp.csr_array((np.ones(m * K), which.ravel(), np.arange(m * K + 1)), (m * K, n * K))
+        blocks.append([-ends, sp.kron(sp.eye_array(m), sums)])
+    return scores, sp.csr_array(sp.block_array(blocks)), right
