@@ -154,6 +154,10 @@ class CompiledProblem:
         """The examples as arrays; without ``Y`` they can only be used for prediction."""
         raise NotImplementedError
 
+    def positive(self, pack: Pack) -> Any:
+        """The indices of the weights that must be >= 0, or a bool array (dim,); None for none."""
+        return None
+
     def functions_for(self, mode: int) -> Functions:
         """The functions for one mode; a ``decode`` for this mode only compiles faster."""
         return self.functions
@@ -212,7 +216,8 @@ class Problem:
     """A structure in plain Python: define three methods and train with any solver.
 
     ``n_features`` is the length of w. It is inferred if ``features`` returns dense vectors; for
-    sparse vectors set it, as a class attribute or in ``__init__``.
+    sparse vectors set it, as a class attribute or in ``__init__``. ``positive`` are the indices of
+    the weights that must be >= 0, or a bool array.
 
     Examples
     --------
@@ -233,6 +238,7 @@ class Problem:
     """
 
     n_features: int | None = None
+    positive: Any = None
 
     def features(self, x: Any, y: Any) -> Any:
         """phi(x, y): a dense vector, a pair (indices, values), a scipy sparse row or a dict."""

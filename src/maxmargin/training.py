@@ -160,11 +160,13 @@ def train_shard(
     from threadpoolctl import threadpool_limits
 
     from .solvers import Task, get_solver, solve
+    from .solvers.signs import check_signs
     from .solvers.warm import WarmStart
 
     mode = MODES[check_rescaling(rescaling)]
     task = Task(shard, check_factor("C", C), mode, stop.tol, random(random_state))
     chosen = get_solver(solver, shard, task.C)
+    check_signs(chosen, shard)
     compile_time = shard.warm_up(task.mode, chosen.loops(task))
     compile_time += chosen.warm_up(task)
     # The matrices are small: synchronising BLAS threads would cost more than it saves.

@@ -242,6 +242,10 @@ class Worker:
         w = self.w if at is None else self._dense(at)
         return sets.hinge_at(self.task, self.state, w, add)
 
+    def has_signs(self) -> bool:
+        """Whether there are weights that must be >= 0."""
+        return len(self.shard.positive) > 0
+
     def fingerprint(self) -> str:
         """A hash of the examples."""
         return self.shard.fingerprint()

@@ -288,6 +288,21 @@ def check_pack(pack: Any) -> None:
         raise ProblemError(f"pack returns arrays that do not fit: {error}") from error
 
 
+def check_positive_weights(chosen: Any, dim: int) -> np.ndarray:
+    """The indices of weights that must be >= 0, sorted; a problem gives them or a bool array."""
+    if chosen is None:
+        return np.empty(0, np.int64)
+    indices = np.asarray(chosen)
+    if indices.dtype == bool and indices.shape == (dim,):
+        return np.flatnonzero(indices)
+    if indices.ndim != 1 or (len(indices) and indices.dtype.kind not in "iu"):
+        raise ProblemError(f"positive must be indices of weights or a bool array of length {dim}")
+    outside = (indices < 0) | (indices >= dim)
+    if outside.any():
+        raise ProblemError(f"positive has the index {indices[outside][0]}, outside 0..{dim - 1}")
+    return np.unique(indices).astype(np.int64)
+
+
 def check_vector(w: Any, *shape: int) -> np.ndarray:
     """The weights of a model as a contiguous float64 array of this shape, checked to be finite."""
     w = np.asarray(w)

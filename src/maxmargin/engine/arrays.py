@@ -66,6 +66,9 @@ class Visits(NamedTuple):
     ``bound`` holds the upper bound of each example from its last decoding, -inf if its output was
     a best one; it is empty if the oracle is exact.
 
+    ``below`` (dim,) is for sign constraints (``solvers/signs.py``): what was clipped of each
+    constrained weight, a number <= 0, and 1 for other weights; it is empty without constraints.
+
     For the average of w over all visits, in which visit t has the weight t ** power: ``clock``
     holds t, the sum S of the weights so far and the power; ``lag`` is the sum over all steps of S
     times the step, so that the average is ``w - lag / S``. If ``lag`` is empty, there is no
@@ -77,6 +80,7 @@ class Visits(NamedTuple):
     clock: np.ndarray
     lag: np.ndarray
     bound: np.ndarray
+    below: np.ndarray
 
 
 #: The entries of ``Visits.total``.

@@ -266,6 +266,18 @@ def sparse_axpy(scale, idx, val, nnz, w):
         w[idx[p]] += scale * val[p]
 
 
+@register_jitable
+def clipped_axpy(scale, idx, val, nnz, w, below):
+    """The same for v = w + below, where w is v clipped at zero (see ``arrays.Visits``)."""
+    for p in range(nnz):
+        j, step = idx[p], scale * val[p]
+        if below[j] > 0:  # no constraint
+            w[j] += step
+        else:
+            v = w[j] + below[j] + step
+            w[j], below[j] = max(v, 0.0), min(v, 0.0)
+
+
 @leaf
 def sparse_fill(idx, value, w):
     """w[idx] = value."""

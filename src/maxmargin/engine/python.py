@@ -260,6 +260,10 @@ class PythonProblem(CompiledProblem):
             weight=read_only(np.ones(n) if sample_weight is None else sample_weight, np.float64),
         )
 
+    def positive(self, pack: Pack) -> Any:
+        """The weights that must be >= 0, as the user's problem says."""
+        return getattr(self.problem, "positive", None)
+
     def first_scores(self, pack: Pack, w: np.ndarray, labels: np.ndarray) -> np.ndarray:
         """``<w, phi_i(y)>`` of the outputs y."""
         X, size = pack.data.X, len(w)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data.checked import check_vector
+from ..data.checked import check_positive_weights, check_vector
 from ..problem import PREDICT, CompiledProblem, Pack
 from .arrays import Block, Duals, PassOptions, Visits
 from .bind import Loops, bind
@@ -87,6 +87,11 @@ class Shard(ShardArrays):
         self.pace = np.inf  # seconds per example in the last pass without steps
         self.check: Callable[[], None] = _nothing
 
+    @cached_property
+    def positive(self) -> np.ndarray:  # type: ignore[override]
+        """The indices of the weights that must be >= 0."""
+        return check_positive_weights(self.problem.positive(self.pack), self.pack.dim)
+
     def loops_for(self, mode: int) -> Loops:
         """The passes that call the oracle of one mode."""
         if self._given_loops is not None:
@@ -108,8 +113,9 @@ class Shard(ShardArrays):
         pack = self.pack
         if self.messages is not None:
             pack = pack._replace(data=pack.data._replace(messages=None))
-        parts = pack._asdict().items()
-        return fingerprint(kind, *(v for k, v in parts if k not in ("work", "low", "high")))
+        parts = [v for k, v in pack._asdict().items() if k not in ("work", "low", "high")]
+        signs = [self.positive] if len(self.positive) else []
+        return fingerprint(kind, *parts, *signs)
 
     @property
     def messages(self) -> np.ndarray | None:

@@ -23,6 +23,9 @@ class ShardArrays:
     #: Whether the oracle gives upper bounds (``Functions.bounded``).
     bounded: bool = False
 
+    #: The indices of the weights that must be >= 0.
+    positive: np.ndarray = np.empty(0, np.int64)
+
     def __init__(self, pack: Pack):
         check_pack(pack)
         self.pack = pack
@@ -75,8 +78,14 @@ class ShardArrays:
         """Results of no visits; ``dim`` is the length of w, or 0 if its average is not needed."""
         return Visits(
             np.zeros(9), np.zeros(self.n), np.array([0.0, 0.0, power]), np.zeros(dim),
-            self.new_bounds(),
+            self.new_bounds(), self.new_below(),
         )  # fmt: skip
+
+    def new_below(self) -> np.ndarray:
+        """``Visits.below`` of w = 0."""
+        below = np.ones(self.pack.dim if len(self.positive) else 0)
+        below[self.positive] = 0.0
+        return below
 
     def new_bounds(self) -> np.ndarray:
         """Upper bounds of the examples, -inf for none; empty if the oracle is exact."""

@@ -8,7 +8,7 @@ from numba.extending import overload, register_jitable
 
 from .arrays import CHANGED, EMPTY
 from .keep import leaf
-from .linalg import copy_labels, sparse_axpy
+from .linalg import clipped_axpy, copy_labels, sparse_axpy
 
 #: Stop when the violation of the worst pair is below this fraction of tau (0.15 / 0.25 in the
 #: paper of Balamurugan et al., 2011).
@@ -32,7 +32,10 @@ def ascend_block(alpha, kept, known, i, m, block, C, options, width, w, visits):
         if steps[r] != 0:
             idx, val = block.idx[r * width :], block.val[r * width :]
             step = C * steps[r] * scale[r]
-            sparse_axpy(step, idx, val, nnz[r], w)
+            if len(visits.below) > 0:
+                clipped_axpy(step, idx, val, nnz[r], w, visits.below)
+            else:
+                sparse_axpy(step, idx, val, nnz[r], w)
             if len(lag) > 0:
                 sparse_axpy(step * past, idx, val, nnz[r], lag)
 

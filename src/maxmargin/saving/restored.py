@@ -116,6 +116,7 @@ def check_certificate(task: Task, run: Any) -> None:
     ):  # the value is an estimate, or the examples are in other processes
         return
     require(best.dual <= best.primal or close(best.dual, best.primal), "dual exceeds primal")
+    require((best.w[shard.positive] >= 0).all(), "the best point has weights of the wrong sign")
     require(best.found <= best.primal, "an upper bound is below the value found")
     n_oracle = shard.n_oracle
     points = [(best.w, best.primal, "its best point")]

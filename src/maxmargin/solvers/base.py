@@ -85,6 +85,9 @@ class Solver:
     #: Whether it returns upper bounds of P for oracles that give them (``Functions.bounded``).
     for_bounds: ClassVar[bool] = False
 
+    #: Whether it obeys sign constraints (``CompiledProblem.positive``).
+    for_signs: ClassVar[bool] = False
+
     #: Options that change only memory or time, not the iterates; a checkpoint ignores them.
     resources: ClassVar[tuple[str, ...]] = ()
 

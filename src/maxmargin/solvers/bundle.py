@@ -121,7 +121,14 @@ class Bundle(Cuts):
 
     def slack(self) -> float:
         """xi: the value of the model at w."""
-        return float((self.loss - self.N * (self.gram @ self.beta)).max())
+        return float(self.values().max())
+
+    def values(self) -> np.ndarray:
+        """The values of all cuts at w."""
+        return self.loss - self.N * (self.gram @ self.beta)
+
+    def project(self, w: np.ndarray) -> None:
+        """Turn the sum of the planes into w: nothing to do without sign constraints."""
 
     def highest(self, w: np.ndarray) -> float:
         """The largest value of a cut at w."""
@@ -150,6 +157,7 @@ class Bundle(Cuts):
 
     def _evaluate(self) -> None:
         """D with |w|^2 computed from w, because sums over the Gram matrix lose digits."""
+        self.project(self.w)
         self.dual = self.N * float(self.beta @ self.loss) - 0.5 * float(self.w @ self.w)
 
     def adapt(self, N: float, part: float, tol: float) -> None:
@@ -173,16 +181,17 @@ class Bundle(Cuts):
         require(self.N == task.N and self.number.shape == (m,), "the cuts belong to another run")
         for plane, beta in zip(self.planes, self.beta, strict=True):
             plane.add_to(w, self.N * beta)
+        self.project(w)
         require(close(w, self.w), "w does not agree with the cuts")
         along = np.array([plane.dot(w) for plane in self.planes])
         squares = np.array([plane.norm2() for plane in self.planes])
         require(close(squares, np.diag(self.gram)), "the Gram matrix does not agree with the cuts")
         size = np.sqrt(squares.max() * float(w @ w))
-        require(close(along, self.N * (self.gram @ self.beta), size), "the Gram matrix is wrong")
+        require(close(along, self.loss - self.values(), size), "the Gram matrix is wrong")
 
     def check_violations(self, most: float) -> None:
         """No cut exceeds the model at the QP's solution by more than ``most``."""
-        value = self.loss - self.N * (self.gram @ self.beta)
+        value = self.values()
         require(float(value.max() - self.beta @ value) <= most, "a cut is above the model")
 
 

@@ -27,6 +27,7 @@ class DualSolver(Solver):
     settles: ClassVar[bool] = False
 
     for_bounds = True
+    for_signs = True
 
     def loops(self, task: Task) -> tuple[str, ...]:
         """The compiled passes it calls: dual ascent, and w from the dual variables."""

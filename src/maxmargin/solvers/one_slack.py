@@ -22,6 +22,7 @@ from .checking import ROUNDING, close, require
 from .contradiction import check_finite
 from .cuts import CutMaker
 from .diverse import COMBINE, DiverseCuts, Options
+from .signed_bundle import SignedBundle
 from .task import Task, is_tiny
 from .warm import WarmStart
 
@@ -116,6 +117,7 @@ class OneSlack(Solver):
 
     name = "one-slack"
     for_bounds = True
+    for_signs = True
 
     def __post_init__(self) -> None:
         for name, value in (("step", self.step), ("share", self.share)):
@@ -165,10 +167,18 @@ class OneSlack(Solver):
         """Lines 1 and 2: an empty working set, w = 0."""
         if self.share < 1 and not self.slots(task):
             raise DataError("share needs a cache: mm.OneSlack(cache=5, share=...)")
-        dim = task.shard.pack.dim
-        model = Bundle(dim, task.N) if self.qp == "exact" else LineSearch(dim, task.N)
+        model = self._model(task)
         state = OneSlackState(model, self.cut_maker(task, model), query=model.w, best=model.w)
         return self._begin_at_model(task, state)
+
+    def _model(self, task: Task) -> Bundle | LineSearch:
+        """An empty working set."""
+        dim, positive = task.shard.pack.dim, task.shard.positive
+        if len(positive) and self.qp != "exact":
+            raise DataError("weights that must be >= 0 (positive) need qp='exact'")
+        if len(positive):
+            return SignedBundle(dim, task.N, positive)
+        return Bundle(dim, task.N) if self.qp == "exact" else LineSearch(dim, task.N)
 
     def cut_maker(self, task: Task, model: Bundle | LineSearch) -> CutMaker:
         """The object that makes cuts; they are added to ``model``."""

@@ -20,6 +20,7 @@ from ..errors import DataError
 from ..objective import dual
 from .base import Solver, State, Step, certified
 from .checking import close, require
+from .signs import clip
 from .task import Task
 
 
@@ -52,10 +53,14 @@ class Batches:
 
 @dataclass
 class SubgradientState(State):
-    """w after ``t`` steps, its average, and the sum of the losses of its planes."""
+    """w after ``t`` steps, its average, and the sum of the losses of its planes.
+
+    ``below`` is what sign constraints have clipped of w (``signs.py``).
+    """
 
     w: np.ndarray
     average: np.ndarray
+    below: np.ndarray
     batches: Batches
     t: int = 0
     loss: float = 0.0
@@ -68,6 +73,8 @@ class SubgradientState(State):
         value = self.loss / max(self.t, 1)
         found = dual(self.w, value, task.C)
         require(close(found, self.dual, task.C * value), "D does not agree with w")
+        apart = (self.below <= 0).all() and not (self.w[task.shard.positive] * self.below).any()
+        require(apart and (self.w[task.shard.positive] >= 0).all(), "w has the wrong sign")
 
 
 @dataclass(frozen=True)
@@ -85,6 +92,7 @@ class Subgradient(Solver):
 
     name = "subgradient"
     for_bounds = True
+    for_signs = True
 
     def __post_init__(self) -> None:
         if self.batch is not None and self.batch < 1:
@@ -103,7 +111,8 @@ class Subgradient(Solver):
     def init(self, task: Task) -> SubgradientState:
         """w = 0."""
         dim = task.shard.pack.dim
-        return SubgradientState(np.zeros(dim), np.zeros(dim), self.batches(task))
+        below = np.zeros(len(task.shard.positive))
+        return SubgradientState(np.zeros(dim), np.zeros(dim), below, self.batches(task))
 
     def batches(self, task: Task) -> Batches:
         """The object that makes cuts."""
@@ -118,9 +127,8 @@ class Subgradient(Solver):
             for number in range(n_steps):
                 state.t += 1
                 g, loss = state.batches.cut(state.w, number)
-                # w = (1 - 1/t) w + (1/t) C n_steps g
                 g *= task.C * n_steps
-                blend(state.w, g, 1.0 / state.t)
+                self._move(task, state, g)
                 blend(state.average, state.w, 2.0 / (state.t + 1))
                 state.loss += n_steps * loss
         state.passes += 1
@@ -131,6 +139,15 @@ class Subgradient(Solver):
         with task.share("certificate"):
             hinge = state.batches.hinge(state.average)
         return certified(task, state.average, hinge, value)
+
+    def _move(self, task: Task, state: SubgradientState, g: np.ndarray) -> None:
+        """w = (1 - 1/t) w + (1/t) g, before sign constraints clip it."""
+        positive = task.shard.positive
+        if len(positive):
+            state.w[positive] += state.below
+        blend(state.w, g, 1.0 / state.t)
+        if len(positive):
+            state.below = clip(state.w, positive)
 
     def hinge_at(
         self, task: Task, state: SubgradientState, w: np.ndarray, order: np.ndarray | None = None

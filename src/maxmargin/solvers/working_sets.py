@@ -32,6 +32,7 @@ from ..objective import dual
 from .base import BoundedStep, State, certified
 from .checking import check_duals, check_labels, close, require
 from .contradiction import check_oracle
+from .signs import clip
 from .task import Task
 
 #: Initial size of a working set, if the problem does not know the number of outputs.
@@ -104,7 +105,10 @@ class WorkingSets(State):
     def check_restored(self, task: Task) -> None:
         """Check labels, counters and dual variables after a checkpoint was read."""
         check_labels(task, self.labels)
-        clock = self.visits.clock
+        clock, positive = self.visits.clock, task.shard.positive
+        below, others = self.visits.below[positive], np.delete(self.visits.below, positive)
+        apart = (below <= 0).all() and (others == 1).all() and not (self.w[positive] * below).any()
+        require(apart and (self.w[positive] >= 0).all(), "w has the wrong sign")
         require((clock >= 0).all() and clock[2] <= 16, "the clock of the average is wrong")
         check_duals(task, self.duals)
 
@@ -112,7 +116,9 @@ class WorkingSets(State):
         """w agrees with the dual variables, all of which are in this process."""
         w = np.zeros_like(self.w)
         task.shard.sum_duals(task.C, task.mode, self.duals, w, task.frank_wolfe)
-        require(close(w, self.w), "w does not agree with the dual variables")
+        below = clip(w, task.shard.positive)
+        same = close(w, self.w) and close(below, self.visits.below[task.shard.positive], abs(w))
+        require(same, "w does not agree with the dual variables")
 
 
 def begin(task: Task, power: float | None = None) -> WorkingSets:
@@ -227,6 +233,10 @@ def average(state: WorkingSets) -> np.ndarray:
     """The average of w over all visits."""
     average_minus_w(state)
     state.average += state.w
+    below = state.visits.below
+    if len(below):  # that of v, clipped: a point that obeys the constraints
+        limited = below <= 0
+        state.average[limited] = np.maximum(state.average[limited] + below[limited], 0.0)
     return state.average
 
 
@@ -266,6 +276,9 @@ def recompute_w(task: Task, state: WorkingSets) -> None:
     """Compute w(alpha) from its definition, to remove the rounding errors of many small steps."""
     state.w[:] = 0.0
     task.shard.sum_duals(task.C, task.mode, state.duals, state.w, task.frank_wolfe)
+    positive = task.shard.positive
+    if len(positive):
+        state.visits.below[positive] = clip(state.w, positive)
 
 
 def exact_dual(task: Task, state: WorkingSets) -> float:

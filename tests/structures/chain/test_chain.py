@@ -183,7 +183,9 @@ def test_loss_features_and_margins_are_those_of_the_definitions(case, layout, se
         pairs = [random.randint(len(outputs), size=2) for _ in range(4)]
         work = np.empty(problem.work(pack, PREDICT))
         shard = Shard(problem, pack)
-        shard.loops.decode(pack, w, PREDICT, np.array([i]), shard.new_labels(), work)
+        shard.loops.decode(
+            pack, w, PREDICT, np.array([i]), shard.new_labels(), shard.new_bounds(), work
+        )
         for y, z in [(np.array(outputs[a], np.int16), np.array(outputs[b], np.int16))
                      for a, b in pairs]:  # fmt: skip
             assert loss(pack.data, i, y) == pytest.approx(case.loss(i, y), rel=1e-12)
