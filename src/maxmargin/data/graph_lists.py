@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -142,7 +142,7 @@ def stack_graphs(X: Any) -> Graphs:
         return X
     if isinstance(X, Graph) or hasattr(X, "shape"):
         raise DataError("X is not a list of graphs: for a single graph use [graph]")
-    graphs = [_try_graph(i, x) for i, x in enumerate(X)]
+    graphs = [_try_graph(i, as_graph, x) for i, x in enumerate(X)]
     d = _common([g.nodes for g in graphs], "nodes")
     e = _common([g.edge_features for g in graphs], "edges")
     for i, g in enumerate(graphs):
@@ -198,6 +198,7 @@ def split_graphs(
         [
             _try_graph(
                 i,
+                Graph,
                 nodes[a:b],
                 edges[c:d],
                 None if edge_features is None else edge_features[c:d],
@@ -208,10 +209,10 @@ def split_graphs(
     )
 
 
-def _try_graph(i: int, *parts: Any) -> Graph:
-    """A graph from its parts; an error names its number."""
+def _try_graph(i: int, make: Callable[..., Graph], *parts: Any) -> Graph:
+    """A graph that is made of its parts; an error names its number."""
     try:
-        return Graph(*parts) if len(parts) > 1 else as_graph(parts[0])
+        return make(*parts)
     except DataError as error:
         raise DataError(f"graph {i}: {error}", sequence=i) from error
 

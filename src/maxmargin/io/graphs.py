@@ -25,7 +25,7 @@ from ..data.checked import as_csr
 from ..data.graph_lists import Graphs, split_graphs, stack_graphs
 from ..errors import DataError
 from ..saving.atomic import atomic_file
-from .npz import read_npz
+from .npz import npz_bytes, read_npz
 from .sources import display_name
 
 #: The arrays of a sparse matrix.
@@ -101,7 +101,7 @@ def write_graphs(path: Any, X: Any, Y: Any = None) -> None:
     Y : list of arrays of numbers or strings, optional
     """
     with atomic_file(path) as file:
-        np.savez_compressed(file, **graph_arrays(X, Y))
+        file.write(npz_bytes(graph_arrays(X, Y)))
 
 
 def graph_arrays(X: Any, Y: Any = None) -> dict[str, np.ndarray]:

@@ -23,7 +23,7 @@ import numpy as np
 from ..data.sequences import offsets_of
 from ..errors import DataError, MaxMarginError
 from ..saving.atomic import atomic_file
-from .npz import read_npz
+from .npz import npz_bytes, read_npz
 from .sources import display_name
 
 #: The suffixes of pictures.
@@ -71,7 +71,7 @@ def image_arrays(X: Any, Y: Any = None) -> dict[str, np.ndarray]:
 def write_images(path: Any, X: Any, Y: Any = None) -> None:
     """Write images, and labels of their pixels if given, to an npz file."""
     with atomic_file(path) as file:
-        np.savez_compressed(file, **image_arrays(X, Y))
+        file.write(npz_bytes(image_arrays(X, Y)))
 
 
 def _split(arrays: dict[str, np.ndarray]) -> tuple[list[np.ndarray], list[np.ndarray] | None]:

@@ -20,6 +20,13 @@ def read_npz(source: Any) -> dict[str, np.ndarray]:
     return read_arrays(content, display_name(source))
 
 
+def npz_bytes(arrays: dict[str, np.ndarray]) -> bytes:
+    """The content of an npz file with these arrays."""
+    file = io.BytesIO()
+    np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+    return file.getvalue()
+
+
 def read_arrays(stream: Any, path: str) -> dict[str, np.ndarray]:
     """The arrays of an npz file; a header that claims more data than there are is refused."""
     try:

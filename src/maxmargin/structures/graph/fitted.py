@@ -39,9 +39,6 @@ class _GraphModel(WarmStartParameters, _SVC):
     n_edge_features_in_: int
     class_weight_: np.ndarray | None = None
 
-    #: The names of the edge features, if there is more than one.
-    edge_feature_names_: list[str] | None = None
-
     def _stack(self, X: Any) -> Graphs:
         """Inputs as graphs."""
         raise NotImplementedError
@@ -129,8 +126,12 @@ class _GraphModel(WarmStartParameters, _SVC):
             pairs = [f"{labels[a]} {sign} {labels[b]}" for a, b in first]
         if e == 1:
             return pairs
-        features = self.edge_feature_names_ or [f"edge feature {j}" for j in range(e)]
+        features = self._edge_names() or [f"edge feature {j}" for j in range(e)]
         return [f"{pair}, {feature}" for feature in features for pair in pairs]
+
+    def _edge_names(self) -> list[str] | None:
+        """The names of the edge features, if they have names."""
+        return None
 
     def _graphs(self, X: Any) -> Graphs:
         """New inputs as graphs, with the features that the model was trained on."""

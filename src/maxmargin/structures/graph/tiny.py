@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import itertools
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from ...data.graphs import Graph
 from ...io.graphs import graph_arrays
+from ...io.npz import npz_bytes
 from ..tiny import Tiny
 from .estimator import GraphSVC
 from .problem import GraphProblem
@@ -53,7 +53,7 @@ def _example(name: str, X: Any, Y: Any, K: int, pairwise: str) -> Tiny:
         rescalings=("margin",),
         estimator=GraphSVC(pairwise=pairwise),
         data=(X, [[LABELS[k] for k in y] for y in Y]),
-        text=_file(X, [np.array([LABELS[k] for k in y], "U1") for y in Y]),
+        text=npz_bytes(graph_arrays(X, [np.array([LABELS[k] for k in y], "U1") for y in Y])),
         command=("--pairwise", pairwise),
     )
 
@@ -77,9 +77,3 @@ def features(x: Graph, y: Any, K: int, pairwise: str) -> np.ndarray:
         elif y[a] == y[b]:
             weights[:, 0] += value
     return np.concatenate([nodes.ravel(), weights.ravel()])
-
-
-def _file(X: Any, Y: Any) -> bytes:
-    file = io.BytesIO()
-    np.savez(file, **graph_arrays(X, Y))
-    return file.getvalue()

@@ -50,7 +50,6 @@ class GridSVC(_GraphTrainer):
     pairwise_ : array (e, n_classes, n_classes)
         Weights of pairs of labels for each edge feature, ``[feature, label of the left or upper
         pixel, label of the other pixel]``.
-    edge_feature_names_ : list of str
     contrast_scale_ : float or None
         Twice the average difference of neighbours in the training images.
     inference_ : str
@@ -98,7 +97,5 @@ class GridSVC(_GraphTrainer):
                     f"{name} must be {choices[0]} or {choices[1]}, got {getattr(self, name)!r:.100}"
                 )
 
-    @property
-    def edge_feature_names_(self) -> list[str]:
-        """The names of the edge features."""
+    def _edge_names(self) -> list[str]:
         return edge_names(self.neighbours, self.directions, bool(self.contrast))

@@ -71,7 +71,7 @@ def contrast_scale(images: list[np.ndarray], neighbours: int) -> float:
     """Twice the average squared difference of neighbours, 1 if all are equal."""
     total, count = 0.0, 0
     for image in images:
-        for edges in grid_edges(*image.shape[:2], neighbours):
+        for edges in grid_edges(image.shape[0], image.shape[1], neighbours):
             found = differences(image, edges)
             total, count = total + float(found.sum()), count + len(found)
     return 2.0 * total / count if total > 0 else 1.0
@@ -88,7 +88,7 @@ def grid_graphs(
     kinds = neighbours // 2 if directions == 2 else 1
     per, parts, features = 1 if scale is None else 2, [], []
     for image in images:
-        for kind, edges in enumerate(grid_edges(*image.shape[:2], neighbours)):
+        for kind, edges in enumerate(grid_edges(image.shape[0], image.shape[1], neighbours)):
             mine = np.zeros((len(edges), kinds * per))
             mine[:, kind % kinds * per] = 1.0
             if scale is not None:

@@ -38,6 +38,6 @@ class GridParts(GraphParts):
             check_positive("contrast_scale", scale)
         estimator.contrast_scale_ = scale
         w = super().decode(estimator, meta, arrays)
-        if estimator.n_edge_features_in_ != len(estimator.edge_feature_names_):
+        if estimator.n_edge_features_in_ != len(estimator._edge_names()):
             raise ValueError(f"{estimator.n_edge_features_in_} is not the number of edge features")
         return w

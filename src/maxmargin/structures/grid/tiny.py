@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import itertools
 from typing import Any
 
 import numpy as np
 
 from ...io.images import image_arrays
+from ...io.npz import npz_bytes
 from ..graph.problem import GraphProblem
 from ..graph.tiny import features
 from ..tiny import Tiny
@@ -25,8 +25,6 @@ LABELS = [np.array([[0, 1, 1]]), np.array([[1], [0]])]
 
 def examples() -> list[Tiny]:
     """Separate weights of horizontal and vertical edges."""
-    file = io.BytesIO()
-    np.savez(file, **image_arrays(IMAGES, LABELS))
     graphs = list(grid_graphs(IMAGES, 4, 2, None))
 
     def outputs(x: Any) -> list[tuple[int, ...]]:
@@ -44,7 +42,7 @@ def examples() -> list[Tiny]:
             rescalings=("margin",),
             estimator=GridSVC(pairwise="symmetric", directions=2),
             data=(IMAGES, LABELS),
-            text=file.getvalue(),
+            text=npz_bytes(image_arrays(IMAGES, LABELS)),
             command=("--pairwise", "symmetric", "--directions", "2"),
         )
     ]

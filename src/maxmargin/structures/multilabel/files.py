@@ -110,7 +110,7 @@ def _read_npz(arrays: dict[str, np.ndarray]) -> tuple[Any, Any, list[Any]]:
     if "Y" not in arrays:
         return X, None, []
     Y = read_indicators(arrays["Y"], X.shape[0])
-    names = arrays.get("label_names", np.arange(Y.shape[1]))
+    names = arrays["label_names"] if "label_names" in arrays else np.arange(Y.shape[1])
     if names.shape != (Y.shape[1],):
         raise DataError(f"has {names.size} label_names for {Y.shape[1]} labels")
     return X, Y, names.tolist()

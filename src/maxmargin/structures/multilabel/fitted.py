@@ -70,11 +70,11 @@ class _MultilabelModel(ClassifierMixin, WarmStartParameters, _SVC):
             for i in range(X.shape[0])
         ]
 
-    def score(self, X: Any, Y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The fraction of examples whose set of labels is right as a whole."""
         found = self.predict(X)
         found = found.toarray() if hasattr(found, "toarray") else found
-        right = (read_indicators(Y, len(found), found.shape[1]) == found).all(axis=1)
+        right = (read_indicators(y, len(found), found.shape[1]) == found).all(axis=1)
         return float(np.average(right, weights=sample_weight))
 
     def explain(self, n: int = 10) -> Explanation:
