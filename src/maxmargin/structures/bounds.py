@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 from numba.extending import register_jitable
+
+from ..inference.tables import labelling_value
 
 #: Sweeps of approximate decoders in a call: the messages are kept, and training calls often.
 TRAIN_SWEEPS, PREDICT_SWEEPS = 3, 100
@@ -12,6 +15,8 @@ ROUNDING = 1e-12
 
 
 @register_jitable
-def relative_bound(bound, truth):
-    """A bound on loss + score as one on loss + score - score of the truth, which is at least 0."""
-    return max(bound - truth + ROUNDING * (abs(bound) + abs(truth)), 0.0)
+def checked_bound(plan, K, unary, pair, y, bound):
+    """A bound with room for rounding; NaN if the labels y reach it, so that they are the best."""
+    value = labelling_value(plan, K, unary, pair, y)
+    room = ROUNDING * (abs(bound) + abs(value))
+    return np.nan if bound - value <= room else bound + room

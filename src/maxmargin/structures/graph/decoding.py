@@ -11,7 +11,7 @@ from numba.extending import register_jitable
 
 from ...inference import decoder, is_exact
 from ...problem import PREDICT, Functions
-from ..bounds import PREDICT_SWEEPS, TRAIN_SWEEPS, relative_bound
+from ..bounds import PREDICT_SWEEPS, TRAIN_SWEEPS, checked_bound
 from .functions import (
     FOREST,
     MESSAGES,
@@ -68,10 +68,11 @@ def bounded_decode(decode_graph: Any, decode_forest: Any) -> Any:
             return np.nan
         sweeps = PREDICT_SWEEPS if mode == PREDICT else TRAIN_SWEEPS
         bound = decode_graph(plan, K, unary, pair, y, messages, rest, sweeps)
+        bound = checked_bound(plan, K, unary, pair, y, bound)
         if mode == PREDICT:
             return bound
         first, last = data.starts[i, NODES], data.starts[i + 1, NODES]
-        return relative_bound(bound, score_of(data, i, data.y[first:last], scores))
+        return bound - score_of(data, i, data.y[first:last], scores)
 
     return decode
 

@@ -20,6 +20,9 @@ class GraphFiles(DataFiles):
         examples = self._read(path)
         if examples.Y is None:
             raise DataError("has no labels to train on", display_name(path))
+        labels = {label for labels in examples.Y for label in labels.tolist()}
+        if len(labels) < 2:
+            raise DataError(f"all nodes have the same label: {labels}", display_name(path))
         return examples
 
     def read_new(self, path: str, estimator: Any, no_labels: bool = False) -> Examples:

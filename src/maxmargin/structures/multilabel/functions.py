@@ -15,7 +15,7 @@ from numba.extending import register_jitable
 from ...engine.linalg import Rows, row_scores, row_write
 from ...inference import decoder, is_exact
 from ...problem import PREDICT, Functions
-from ..bounds import PREDICT_SWEEPS, TRAIN_SWEEPS, relative_bound
+from ..bounds import PREDICT_SWEEPS, TRAIN_SWEEPS, checked_bound
 
 
 class LabelSetData(NamedTuple):
@@ -171,9 +171,10 @@ def bounded_decode(decode_graph: Any) -> Any:
         messages = data.messages[i * size : (i + 1) * size]
         sweeps = PREDICT_SWEEPS if mode == PREDICT else TRAIN_SWEEPS
         bound = decode_graph(data.plan, np.int64(2), unary, pair, y, messages, rest, sweeps)
+        bound = checked_bound(data.plan, 2, unary, pair, y, bound)
         if mode == PREDICT:
             return bound
-        return relative_bound(bound, score_of(data, i, data.y[i * L : (i + 1) * L], work))
+        return bound - score_of(data, i, data.y[i * L : (i + 1) * L], work)
 
     return decode
 
