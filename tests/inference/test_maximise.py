@@ -14,7 +14,7 @@ from small_graphs import models
 UNARY, EDGES, PAIR = np.zeros((3, 2)), np.array([[0, 1], [1, 2]]), np.zeros((2, 2, 2))
 
 
-@given(models(nodes=4), st.data())
+@given(models(nodes=4, labels=(3, 3)), st.data())
 @settings(max_examples=300, deadline=None)
 def test_duplicate_edges_are_added(model, data):
     """Some edges are given twice, the second time in the other direction."""

@@ -70,6 +70,19 @@ def test_half_nodes_are_completed(model):
     assert model.value(y) == model.maximum() or not decided.all()
 
 
+@given(models(labels=(2, 2), nodes=8, whole=False))
+@settings(max_examples=500, deadline=None)
+def test_roof_duality_with_real_scores(model):
+    """Rounding must not decide nodes: both terminals may be saturated up to the last digits."""
+    state, bound = relaxed(model)
+    outputs, values = model.values()
+    decided = state != HALF
+    agreeing = values[(outputs[:, decided] == state[decided]).all(axis=1)]
+    np.testing.assert_allclose(agreeing.max(), values.max(), atol=1e-9)
+    assert bound >= values.max() - 1e-9
+    assert not decided.all() or bound <= values.max() + 1e-9
+
+
 def test_a_frustrated_triangle_is_half_everywhere():
     """Neighbours that must differ: at best two of three edges, and all three in the relaxation."""
     differ = np.array([[0.0, 1.0], [1.0, 0.0]])

@@ -18,11 +18,14 @@ from __future__ import annotations
 import numpy as np
 from numba.extending import register_jitable
 
-from .cut import CONTROLS, FREE, PARENT, SINK, STRIDE, max_flow
+from .cut import ACTIVE, CONTROLS, FREE, PARENT, SINK, STRIDE, TERMINAL, max_flow
 from .plan import sections
 
 #: The state of a node that is neither 0 nor 1 in the relaxation.
 HALF = 2
+
+#: Residuals below this share of the largest capacity of a doubled network are rounding.
+LEAST = 1e-11
 
 
 def network_size(n: int, m: int) -> int:
@@ -96,6 +99,8 @@ def cut_network(plan, copies, gain, coupling, sign, state, work):
         plan, copies, gain, coupling, sign, start, link, place, residual, terminal
     )
     flow = max_flow(N, start, link, residual, terminal, node, control)
+    if copies == 2:
+        mark_reached(N, start, link, residual, terminal, node, LEAST * largest(gain, coupling))
     for v in range(n):
         source = node[v * STRIDE + PARENT] != FREE and node[v * STRIDE + SINK] == 0
         if copies == 1:
@@ -103,8 +108,42 @@ def cut_network(plan, copies, gain, coupling, sign, state, work):
         else:
             at = (n + v) * STRIDE
             opposite = node[at + PARENT] != FREE and node[at + SINK] == 0
-            state[v] = 1 if source else (0 if opposite else HALF)
+            state[v] = HALF if source == opposite else source
     return bound - flow / copies
+
+
+@register_jitable
+def largest(gain, coupling):
+    """The largest absolute value."""
+    top = 0.0
+    for v in range(len(gain)):
+        top = max(top, abs(gain[v]))
+    for e in range(len(coupling)):
+        top = max(top, abs(coupling[e]))
+    return top
+
+
+@register_jitable
+def mark_reached(n, start, link, residual, terminal, node, least):
+    """Make the source's tree the nodes that it reaches by arcs with residuals above ``least``.
+
+    In the doubled network both terminals can be saturated at the same time. What rounding leaves
+    would then decide nodes that are 1/2.
+    """
+    last = np.int64(FREE)
+    for v in range(n):
+        node[v * STRIDE + PARENT], node[v * STRIDE + SINK] = FREE, 0
+        if terminal[4 * v + 3] > least:
+            node[v * STRIDE + PARENT], node[v * STRIDE + ACTIVE] = TERMINAL, last
+            last = np.int64(v)
+    while last != FREE:
+        v = last
+        last = np.int64(node[v * STRIDE + ACTIVE])
+        for j in range(start[v], start[v + 1]):
+            w = np.int64(link[4 * j])
+            if residual[2 * j + 1] > least and node[w * STRIDE + PARENT] == FREE:
+                node[w * STRIDE + PARENT], node[w * STRIDE + ACTIVE] = TERMINAL, last
+                last = w
 
 
 @register_jitable

@@ -7,6 +7,7 @@ from .binary import HALF
 from .expansion import expand, expansion_size
 from .tables import labelling_value
 from .trees import move_forests, tree_size
+from .trws import tight
 from .two_labels import relax, roof_dual_size
 
 
@@ -28,15 +29,13 @@ def decode_roof_dual(plan, K, unary, pair, y, messages, work, effort):
     ``messages`` holds, and are improved by at most ``effort`` moves on forests and by expansion
     moves. The last number of ``messages`` counts the moves on forests.
     """
-    n, whole = len(y), True
+    n = len(y)
     bound = relax(plan, unary, pair, y, work)
     for v in range(n):
         if y[v] == HALF:
             y[v] = messages[v] == 1.0
-            whole = False
-    if whole:
-        value = labelling_value(plan, K, unary, pair, y)
-    else:
+    value = labelling_value(plan, K, unary, pair, y)
+    if not tight(bound, value):
         messages[n] = move_forests(plan, K, unary, pair, y, messages[n], effort, work)
         value = expand(plan, K, unary, pair, y, work)
     for v in range(n):

@@ -76,7 +76,7 @@ def value_of(unary: Any, edges: Any, pair: Any, labels: np.ndarray) -> float:
     return float(unary[np.arange(len(labels)), labels].sum() + pairs.sum())
 
 
-def local_polytope(unary: Any, edges: Any, pair: Any) -> tuple[np.ndarray, Any, np.ndarray]:
+def local_polytope(unary: Any, edges: Any, pair: Any) -> tuple[np.ndarray, Any, Any]:
     """Scores of all variables, and matrix and right-hand sides of the equations."""
     (n, K), m = unary.shape, len(edges)
     scores = np.concatenate([unary.ravel(), pair.ravel()])
