@@ -64,10 +64,11 @@ class Visits(NamedTuple):
     and the sum of weight_i times the upper bounds of H_i.
 
     ``bound`` holds the upper bound of each example from its last decoding, -inf if its output was
-    a best one; it is empty if the oracle is exact.
+    a best one; it is None if the oracle is exact.
 
     ``below`` (dim,) is for sign constraints (``solvers/signs.py``): what was clipped of each
-    constrained weight, a number <= 0, and 1 for other weights; it is empty without constraints.
+    constrained weight, a number <= 0, and 1 for other weights; it is None without constraints.
+    Code for what is None is not compiled.
 
     For the average of w over all visits, in which visit t has the weight t ** power: ``clock``
     holds t, the sum S of the weights so far and the power; ``lag`` is the sum over all steps of S
@@ -79,8 +80,8 @@ class Visits(NamedTuple):
     gap: np.ndarray
     clock: np.ndarray
     lag: np.ndarray
-    bound: np.ndarray
-    below: np.ndarray
+    bound: np.ndarray | None
+    below: np.ndarray | None
 
 
 #: The entries of ``Visits.total``.

@@ -14,7 +14,7 @@ from numba.extending import register_jitable
 
 from ..problem import SLACK
 from .arrays import ADDED, BOUND, FULL, GAP, HINGE, SHORT, UNWRITTEN, VIOLATION, WORST
-from .guard import check_labels, check_loss, check_plane, note_bound, plane_dot
+from .guard import bound_of, check_labels, check_loss, check_plane, note_bound, plane_dot
 from .linalg import copy_labels, sparse_axpy
 from .smo import ascend_block, drop_zeros
 from .views import borrow, frozen
@@ -107,7 +107,7 @@ def add_output(duals, block, visits, i, m, base, y, min_gain):
     best = 0.0  # the value of the truth
     for r in range(1, m):
         best = max(best, F[r])
-    bound = bound_of(visits, i)
+    bound = bound_of(visits.bound, i)
     if bound == -np.inf:
         note_shortfall(total, i, best - F[m], block.loss[m] + abs(best) + abs(F[m]))
     else:  # the oracle may miss the best output, but no output is above its bound
@@ -125,12 +125,6 @@ def add_output(duals, block, visits, i, m, base, y, min_gain):
     total[ADDED] += 1
     F[m + 1] = 0.0  # the oracle found nothing outside of V_i
     return m + 1
-
-
-@register_jitable
-def bound_of(visits, i):
-    """The upper bound of H_i that the oracle gave, or -inf if its output is a best one."""
-    return visits.bound[i] if len(visits.bound) > 0 else -np.inf
 
 
 @register_jitable
@@ -153,7 +147,7 @@ def note_gap(alpha, F, visits, i, m, weight, asked):
             mean += alpha[r] * F[r]
     if asked:
         highest = max(highest, F[m])  # the output of the oracle, added or not
-        visits.total[BOUND] += weight * max(highest, bound_of(visits, i))
+        visits.total[BOUND] += weight * max(highest, bound_of(visits.bound, i))
     violation, gap, total = highest - lowest, highest - mean, visits.total
     visits.gap[i] = gap
     total[HINGE] += weight * highest

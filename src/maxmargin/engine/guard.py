@@ -135,8 +135,11 @@ def check_returned(found: Any, i: int) -> float:
 
 
 def note_bound(found, bound, i):
-    """bound_i = what ``decode`` returned; -inf for a best output. Exact oracles return nothing."""
-    if len(bound) > 0:
+    """bound_i = what ``decode`` returned; -inf for a best output. Exact oracles return nothing.
+
+    ``bound`` is None or empty if the bounds are not needed.
+    """
+    if bound is not None and len(bound) > 0:
         bound[i] = -np.inf if found is None else check_bound(found, i)
 
 
@@ -146,7 +149,19 @@ def _overload_note_bound(found, bound, i):
         if len(bound) > 0:
             bound[i] = check_bound(found, i)
 
-    return keep if isinstance(found, types.Float) else lambda found, bound, i: None
+    known = isinstance(found, types.Float) and isinstance(bound, types.Array)
+    return keep if known else lambda found, bound, i: None
+
+
+def bound_of(bound, i):
+    """The upper bound of example i, or -inf if its output is a best one."""
+    return -np.inf if bound is None else bound[i]
+
+
+@overload(bound_of)
+def _overload_bound_of(bound, i):
+    known = isinstance(bound, types.Array)
+    return (lambda bound, i: bound[i]) if known else lambda bound, i: -np.inf
 
 
 def check_labels(y, low, high, i):

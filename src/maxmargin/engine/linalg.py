@@ -14,7 +14,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
+from numba.core import types
+from numba.extending import overload, register_jitable
 
 from ..data.checked import check_finite_rows, csr_rows, plain_array
 from ..errors import DataError
@@ -266,9 +267,20 @@ def sparse_axpy(scale, idx, val, nnz, w):
         w[idx[p]] += scale * val[p]
 
 
-@register_jitable
 def clipped_axpy(scale, idx, val, nnz, w, below):
-    """The same for v = w + below, where w is v clipped at zero (see ``arrays.Visits``)."""
+    """The same for v = w + below, where w is v clipped at zero; None for ``below``: no clipping."""
+    raise NotImplementedError("it is called by compiled code only")
+
+
+@overload(clipped_axpy)
+def _overload_clipped_axpy(scale, idx, val, nnz, w, below):
+    if not isinstance(below, types.Array):
+        return lambda scale, idx, val, nnz, w, below: sparse_axpy(scale, idx, val, nnz, w)
+    return axpy_with_signs
+
+
+def axpy_with_signs(scale, idx, val, nnz, w, below):
+    """``clipped_axpy`` for weights of which some must be >= 0 (see ``arrays.Visits``)."""
     for p in range(nnz):
         j, step = idx[p], scale * val[p]
         if below[j] > 0:  # no constraint

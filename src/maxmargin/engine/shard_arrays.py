@@ -78,12 +78,14 @@ class ShardArrays:
         """Results of no visits; ``dim`` is the length of w, or 0 if its average is not needed."""
         return Visits(
             np.zeros(9), np.zeros(self.n), np.array([0.0, 0.0, power]), np.zeros(dim),
-            self.new_bounds(), self.new_below(),
+            self.new_bounds() if self.bounded else None, self.new_below(),
         )  # fmt: skip
 
-    def new_below(self) -> np.ndarray:
+    def new_below(self) -> np.ndarray | None:
         """``Visits.below`` of w = 0."""
-        below = np.ones(self.pack.dim if len(self.positive) else 0)
+        if len(self.positive) == 0:
+            return None
+        below = np.ones(self.pack.dim)
         below[self.positive] = 0.0
         return below
 

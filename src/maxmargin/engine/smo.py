@@ -32,10 +32,7 @@ def ascend_block(alpha, kept, known, i, m, block, C, options, width, w, visits):
         if steps[r] != 0:
             idx, val = block.idx[r * width :], block.val[r * width :]
             step = C * steps[r] * scale[r]
-            if len(visits.below) > 0:
-                clipped_axpy(step, idx, val, nnz[r], w, visits.below)
-            else:
-                sparse_axpy(step, idx, val, nnz[r], w)
+            clipped_axpy(step, idx, val, nnz[r], w, visits.below)
             if len(lag) > 0:
                 sparse_axpy(step * past, idx, val, nnz[r], lag)
 

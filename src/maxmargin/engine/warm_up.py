@@ -47,7 +47,7 @@ def _nothing_to_do(name: str, arrays: ShardArrays, mode: int) -> tuple[Any, ...]
     cache, duals = arrays.new_cache(0), arrays.new_duals(1)
     visits, block = arrays.new_visits(0), arrays.new_block(0)
     return {
-        "decode": (pack, w, mode, no_examples, labels, visits.bound[:0], work),
+        "decode": (pack, w, mode, no_examples, labels, value, work),
         "collect": (pack, w, mode, no_examples, labels, w, value, scratch),
         "recall": (pack, w, mode, no_examples, cache, 0, labels, value, scratch, work),
         "remember": (pack, no_examples, labels, value, value, cache, 0),

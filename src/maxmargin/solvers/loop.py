@@ -15,69 +15,12 @@ from ..engine.vectors import Vector
 from ..objective import gap_target
 from ..result import Callback, Record, Result, Status, Stop
 from .base import Solver
+from .certificate import Certificate
 from .contradiction import check_bounds, check_bounds_read, check_finite
 from .task import Clock, Task, TimeUp
 
 #: Stop after this many iterations without any progress: only rounding errors are left.
 STALLED_AFTER = 30
-
-
-class Certificate:
-    """The best weights and the best dual value so far; the optimum lies between P and D.
-
-    ``found`` is P(w) of the outputs that were found, ``primal`` its upper bound; they are equal if
-    the oracle is exact. The weights with the lowest ``found`` are kept: an inexact oracle often has
-    the best bounds at weights that have learnt nothing, such as w = 0.
-    """
-
-    def __init__(self, newest: bool = False) -> None:
-        self.newest = newest
-        self.w: Any = None  # an array, or a Vector
-        self.found = self.primal = np.inf
-        self.dual = -np.inf
-        self.at_zero = np.inf  # P(0) or its upper bound, once it is known
-        self.idle = 0
-
-    def update(
-        self,
-        w: np.ndarray | Vector | None,
-        found: float,
-        dual: float,
-        primal: float | None = None,
-    ) -> None:
-        """Keep what is better; count the iterations without an improvement.
-
-        ``primal`` is an upper bound of P(w), by default ``found``.
-        """
-        primal = found if primal is None else primal
-        check_finite(w, primal, dual)
-        self.idle += 1
-        if isinstance(w, np.ndarray) and self.at_zero == np.inf and not w.any():
-            self.at_zero = primal
-        if w is not None and (found < self.found or self.newest):
-            if isinstance(w, Vector):
-                self.w = w
-            else:
-                self.w = np.empty_like(w) if self.w is None else self.w
-                np.copyto(self.w, w)
-            self.found, self.primal, self.idle = found, primal, 0
-        if dual > self.dual:
-            self.dual, self.idle = dual, 0
-
-    @property
-    def gap(self) -> float:
-        """P - D of the best points, or 0 if rounding makes it negative."""
-        return max(self.primal - self.dual, 0.0)
-
-    @property
-    def gap_optimisation(self) -> float:
-        """The part of the gap that training can close: with P of the outputs found."""
-        return max(self.found - self.dual, 0.0)
-
-    @property
-    def gap_inference(self) -> float:
-        """The rest of the gap, which an inexact oracle leaves; 0 if the oracle is exact."""
-        return 0.0 if self.found == self.primal else max(self.gap - self.gap_optimisation, 0.0)
 
 
 @dataclass

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import DataError
+from .checking import require
 
 
 def clip(v: np.ndarray, positive: np.ndarray) -> np.ndarray:
@@ -21,6 +22,13 @@ def clip(v: np.ndarray, positive: np.ndarray) -> np.ndarray:
     below = np.minimum(v[positive], 0.0)
     v[positive] = np.maximum(v[positive], 0.0)
     return below
+
+
+def check_clipped(w: np.ndarray, below: np.ndarray, positive: np.ndarray) -> None:
+    """Check numbers of a checkpoint: w >= 0 >= below at the constrained weights, one of them 0."""
+    limited = w[positive]
+    require((limited >= 0).all() and (below <= 0).all(), "w has the wrong sign")
+    require(not (limited * below).any(), "a weight is positive and clipped")
 
 
 def check_signs(solver: Any, shard: Any) -> None:

@@ -20,7 +20,7 @@ from ..errors import DataError
 from ..objective import dual
 from .base import Solver, State, Step, certified
 from .checking import close, require
-from .signs import clip
+from .signs import check_clipped, clip
 from .task import Task
 
 
@@ -73,8 +73,7 @@ class SubgradientState(State):
         value = self.loss / max(self.t, 1)
         found = dual(self.w, value, task.C)
         require(close(found, self.dual, task.C * value), "D does not agree with w")
-        apart = (self.below <= 0).all() and not (self.w[task.shard.positive] * self.below).any()
-        require(apart and (self.w[task.shard.positive] >= 0).all(), "w has the wrong sign")
+        check_clipped(self.w, self.below, task.shard.positive)
 
 
 @dataclass(frozen=True)

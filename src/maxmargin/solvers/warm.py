@@ -87,21 +87,21 @@ def rescale_duals(task: Task, state: WorkingSets, C: float) -> None:
     D(s) = s C sum alpha loss - 1/2 s^2 |w|^2, for 0 <= s <= 1.
     """
     alpha, w = state.duals.alpha, state.w
-    limited = np.flatnonzero(state.visits.below < 0)
-    scale_w(state, limited, task.C / C)
+    scale_w(task, state, task.C / C)
     norm = float(w @ w)
     loss = float(task.shard.pack.weight @ (alpha * state.duals.loss).sum(axis=1))
     part = min(task.C * loss / norm, 1.0) if norm > 0 else 1.0
     alpha[:, 1:] *= part
     alpha[:, 0] = np.maximum(1.0 - alpha[:, 1:].sum(axis=1), 0.0)
-    scale_w(state, limited, part)
+    scale_w(task, state, part)
     forget_counts(state)
 
 
-def scale_w(state: WorkingSets, limited: np.ndarray, factor: float) -> None:
-    """Multiply w, and what sign constraints have clipped of it at the weights ``limited``."""
+def scale_w(task: Task, state: WorkingSets, factor: float) -> None:
+    """Multiply w, and what sign constraints have clipped of it."""
     state.w *= factor
-    state.visits.below[limited] *= factor
+    if state.visits.below is not None:
+        state.visits.below[task.shard.positive] *= factor
 
 
 def forget_counts(state: WorkingSets) -> None:

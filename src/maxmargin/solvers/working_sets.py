@@ -32,7 +32,7 @@ from ..objective import dual
 from .base import BoundedStep, State, certified
 from .checking import check_duals, check_labels, close, require
 from .contradiction import check_oracle
-from .signs import clip
+from .signs import check_clipped, clip
 from .task import Task
 
 #: Initial size of a working set, if the problem does not know the number of outputs.
@@ -106,9 +106,10 @@ class WorkingSets(State):
         """Check labels, counters and dual variables after a checkpoint was read."""
         check_labels(task, self.labels)
         clock, positive = self.visits.clock, task.shard.positive
-        below, others = self.visits.below[positive], np.delete(self.visits.below, positive)
-        apart = (below <= 0).all() and (others == 1).all() and not (self.w[positive] * below).any()
-        require(apart and (self.w[positive] >= 0).all(), "w has the wrong sign")
+        if self.visits.below is not None:
+            others = np.delete(self.visits.below, positive)
+            require((others == 1).all(), "other weights have constraints")
+            check_clipped(self.w, self.visits.below[positive], positive)
         require((clock >= 0).all() and clock[2] <= 16, "the clock of the average is wrong")
         check_duals(task, self.duals)
 
@@ -116,9 +117,11 @@ class WorkingSets(State):
         """w agrees with the dual variables, all of which are in this process."""
         w = np.zeros_like(self.w)
         task.shard.sum_duals(task.C, task.mode, self.duals, w, task.frank_wolfe)
-        below = clip(w, task.shard.positive)
-        same = close(w, self.w) and close(below, self.visits.below[task.shard.positive], abs(w))
-        require(same, "w does not agree with the dual variables")
+        if self.visits.below is not None:
+            positive = task.shard.positive
+            same = close(clip(w, positive), self.visits.below[positive], abs(w))
+            require(same, "what was clipped of w does not agree with the dual variables")
+        require(close(w, self.w), "w does not agree with the dual variables")
 
 
 def begin(task: Task, power: float | None = None) -> WorkingSets:
@@ -234,7 +237,7 @@ def average(state: WorkingSets) -> np.ndarray:
     average_minus_w(state)
     state.average += state.w
     below = state.visits.below
-    if len(below):  # that of v, clipped: a point that obeys the constraints
+    if below is not None:  # that of v, clipped: a point that obeys the constraints
         limited = below <= 0
         state.average[limited] = np.maximum(state.average[limited] + below[limited], 0.0)
     return state.average
@@ -276,9 +279,8 @@ def recompute_w(task: Task, state: WorkingSets) -> None:
     """Compute w(alpha) from its definition, to remove the rounding errors of many small steps."""
     state.w[:] = 0.0
     task.shard.sum_duals(task.C, task.mode, state.duals, state.w, task.frank_wolfe)
-    positive = task.shard.positive
-    if len(positive):
-        state.visits.below[positive] = clip(state.w, positive)
+    if state.visits.below is not None:
+        state.visits.below[task.shard.positive] = clip(state.w, task.shard.positive)
 
 
 def exact_dual(task: Task, state: WorkingSets) -> float:
