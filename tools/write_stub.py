@@ -15,6 +15,7 @@ NAMES = {
     ".checks.check": ("check_problem",),
     ".data.sequences": ("Sequences",),
     ".data.brackets": ("as_tree",),
+    ".data.graphs": ("Graph",),
     ".data.trees": ("Tree", "to_nltk"),
     ".errors": ("CheckpointError", "DataError", "MaxMarginError", "ModelFileError", "ProblemError"),
     ".estimators.cv": ("PathCV",),

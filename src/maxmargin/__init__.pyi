@@ -7,6 +7,7 @@ from .backends.files import Files as Files
 from .backends.ray import Ray as Ray
 from .checks.check import check_problem as check_problem
 from .data.brackets import as_tree as as_tree
+from .data.graphs import Graph as Graph
 from .data.sequences import Sequences as Sequences
 from .data.trees import Tree as Tree
 from .data.trees import to_nltk as to_nltk
@@ -42,8 +43,13 @@ from .structures.binary.estimator import BinarySVCCV as BinarySVCCV
 from .structures.cfg.estimator import CFGSVC as CFGSVC
 from .structures.chain.estimator import ChainSVC as ChainSVC
 from .structures.chain.estimator import ChainSVCCV as ChainSVCCV
+from .structures.graph.estimator import GraphSVC as GraphSVC
+from .structures.graph.estimator import GraphSVCCV as GraphSVCCV
+from .structures.grid.estimator import GridSVC as GridSVC
 from .structures.multiclass.estimator import MulticlassSVC as MulticlassSVC
 from .structures.multiclass.estimator import MulticlassSVCCV as MulticlassSVCCV
+from .structures.multilabel.estimator import MultilabelSVC as MultilabelSVC
+from .structures.multilabel.estimator import MultilabelSVCCV as MultilabelSVCCV
 from .structures.own.estimator import StructuredSVC as StructuredSVC
 from .training import train as train
 

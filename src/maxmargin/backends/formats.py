@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
-import zipfile
 from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,6 +16,7 @@ from ..errors import DataError
 from ..features import Extractor
 from ..io.conll import read_conll
 from ..io.hmm import read_hmm
+from ..io.npz import read_arrays
 from ..io.svmlight import read_examples
 from .packed import Part, digest_of, make_folder
 from .sources import open_path, read_bytes_hash
@@ -177,34 +176,6 @@ def _read_npz(
             (matrix.data, matrix.indices, matrix.indptr), (matrix.shape[0], n_features)
         )
     return matrix, y, offsets, weight
-
-
-def read_arrays(stream: Any, path: str) -> dict[str, np.ndarray]:
-    """The arrays of an npz file; a header that claims more data than there are is refused."""
-    try:
-        with zipfile.ZipFile(stream) as archive:
-            for info in archive.infolist():
-                with archive.open(info) as entry:
-                    _check_header(entry, info)
-        stream.seek(0)
-        with np.load(stream, allow_pickle=False) as file:
-            return dict(file)
-    except MemoryError as error:
-        raise DataError("does not fit into memory", path=path) from error
-    except Exception as error:  # of zipfile, zlib, lzma, ast and numpy, which document no list
-        raise DataError(f"is not an npz file of plain arrays: {error}", path=path) from error
-
-
-def _check_header(entry: Any, info: zipfile.ZipInfo) -> None:
-    """Raise a ValueError unless an entry is an array of plain numbers that fills the entry."""
-    version = np.lib.format.read_magic(entry)
-    if version not in ((1, 0), (2, 0)):
-        raise ValueError(f"{info.filename!r} has version {version} of the npy format")
-    old = version == (1, 0)
-    read = np.lib.format.read_array_header_1_0 if old else np.lib.format.read_array_header_2_0
-    shape, _, dtype = read(entry)
-    if dtype.hasobject or entry.tell() + math.prod(shape) * dtype.itemsize != info.file_size:
-        raise ValueError(f"{info.filename!r} does not hold {shape} entries of {dtype}")
 
 
 def _check_npz(

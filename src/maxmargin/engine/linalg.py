@@ -28,6 +28,9 @@ LARGE = 1 << 18
 #: Prefetch the weights of entries this many positions ahead: enough to hide the latency.
 AHEAD = 24
 
+#: Rows are packed as dense if more than this fraction of their entries is non-zero.
+DENSE = 0.4
+
 
 class Rows(NamedTuple):
     """A matrix by rows: entries ``indptr[i]:indptr[i + 1]`` of ``values`` are row i.
@@ -70,6 +73,15 @@ def pack_rows(X: Any, dtype: Any = None) -> Rows:
     )
 
 
+def sparse_if_it_pays(matrix: Any) -> Any:
+    """The matrix, as sparse if it is mostly zeros (such as pixels), because this is faster."""
+    import scipy.sparse as sp
+
+    if sp.issparse(matrix) or np.count_nonzero(matrix) > DENSE * matrix.size:
+        return matrix
+    return sp.csr_array(matrix)
+
+
 def read_only(array: Any, dtype: Any) -> np.ndarray:
     """A contiguous read-only view, or a copy if the dtype differs."""
     array = np.asarray(array)
@@ -85,6 +97,16 @@ def add_rows(rows: Rows, scale: np.ndarray, label: np.ndarray, K: int, out: np.n
     of = np.repeat(np.arange(len(label)), np.diff(rows.indptr))
     column = np.arange(len(of)) - rows.indptr[of] if rows.dense else rows.indices.astype(np.int64)
     np.add.at(out, column * K + label[of], scale[of] * rows.values)
+
+
+def row_products(rows: Rows, weights: np.ndarray) -> np.ndarray:
+    """The product of a matrix (n, d) and weights (d, K), outside of compiled code."""
+    from scipy.sparse import csr_array
+
+    shape = (len(rows.indptr) - 1, len(weights))
+    if rows.dense:
+        return rows.values.reshape(shape) @ weights
+    return csr_array((rows.values, rows.indices.view(np.int32), rows.indptr), shape) @ weights
 
 
 def mean_square(rows: Rows) -> float:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ..svm_struct.models import load_svm_struct, save_svm_struct
     from .brackets import read_sentences, read_trees, tree_lines, write_trees
     from .conll import conll_lines, read_conll, write_conll
+    from .graphs import read_graphs, write_graphs
     from .hmm import hmm_lines, read_hmm
     from .svm_struct import StructModel, read_svm_struct, write_svm_struct
     from .svmlight import Examples, read_examples, read_svmlight
@@ -36,6 +37,7 @@ _HOME = {
     "read_conll": "conll",
     "read_container": "..saving.container",
     "read_examples": "svmlight",
+    "read_graphs": "graphs",
     "read_hmm": "hmm",
     "read_sentences": "brackets",
     "read_svm_struct": "svm_struct",
@@ -45,6 +47,7 @@ _HOME = {
     "tree_lines": "brackets",
     "write_conll": "conll",
     "write_container": "..saving.container",
+    "write_graphs": "graphs",
     "write_lines_atomic": "..saving.atomic",
     "write_svm_struct": "svm_struct",
     "write_trees": "brackets",
@@ -65,6 +68,7 @@ __all__ = [
     "read_conll",
     "read_container",
     "read_examples",
+    "read_graphs",
     "read_hmm",
     "read_sentences",
     "read_svm_struct",
@@ -74,6 +78,7 @@ __all__ = [
     "tree_lines",
     "write_conll",
     "write_container",
+    "write_graphs",
     "write_lines_atomic",
     "write_svm_struct",
     "write_trees",

@@ -130,7 +130,7 @@ def explain(clf: Any, n: int = 10) -> Explanation:
     coef = np.atleast_2d(clf.coef_)
     names = _feature_names(clf)
     labels = [
-        _largest_weights(title, row, names, n)
+        largest_weights(title, row, names, n)
         for title, row in zip(_titles(clf, len(coef)), coef, strict=True)
     ]
     return Explanation(labels, _transitions(clf, n) if hasattr(clf, "transition_") else None)
@@ -162,9 +162,9 @@ def _feature_names(clf: Any) -> Sequence[str] | None:
     return None
 
 
-def _largest_weights(
-    title: str, values: np.ndarray, names: Sequence[str] | None, n: int
-) -> Weights:
+def largest_weights(title: str, values: np.ndarray, names: Sequence[str] | None, n: int) -> Weights:
+    """The n largest and the n smallest of some weights, by name."""
+
     def pick(chosen: np.ndarray) -> list[Weight]:
         return [
             Weight(f"feature {j}" if names is None else str(names[j]), float(values[j]))
@@ -182,7 +182,7 @@ def _transitions(clf: Any, n: int) -> Weights:
     values = np.concatenate([np.ravel(clf.transition_), start, stop])
     names = [f"{a} -> {b}" for a in labels for b in labels]
     names += [f"(start) -> {b}" for b in labels] + [f"{a} -> (stop)" for a in labels]
-    return _largest_weights("transitions", np.where(np.isfinite(values), values, 0.0), names, n)
+    return largest_weights("transitions", np.where(np.isfinite(values), values, 0.0), names, n)
 
 
 def _table(weights: Weights, width: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from rich import box
 from rich.table import Table
 from rich.text import Text
@@ -21,6 +22,9 @@ CONFUSION_CLASSES = 12
 class ShownEvaluation(Evaluation):
     """An evaluation that can be printed, plotted and written as JSON."""
 
+    #: The word for what is counted.
+    what = "examples"
+
     def to_dict(self) -> dict[str, Any]:
         """All counts and measures, as JSON types."""
         names = ("precision", "recall", "f1", "support")
@@ -36,18 +40,26 @@ class ShownEvaluation(Evaluation):
     def print(self) -> None:
         """Print accuracy, a table per class, and the confusion matrix if there are few classes."""
         console = Console()
-        console.print(
-            f"[bold]accuracy {self.accuracy:.4f}[/bold]  ({self.correct:,} of {self.n:,} examples)"
-        )
+        counted = f"({self.correct:,} of {self.n:,} {self.what})"
+        console.print(f"[bold]{self.headline()}[/bold]  {counted}")
         if self.unseen:
             console.print(
-                f"{self.unseen:,} examples have labels that were not in the training data: "
+                f"{self.unseen:,} {self.what} have labels that were not in the training data: "
                 "they count as errors",
                 style="yellow",
             )
         console.print(self._class_table())
         if len(self.classes) <= CONFUSION_CLASSES:
             console.print(self._confusion_table())
+
+    def headline(self) -> str:
+        """The measures of all classes together."""
+        return f"accuracy {self.accuracy:.4f}"
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """The measures of each class, by name."""
+        found = self.by_class
+        return {"precision": found.precision, "recall": found.recall, "F1": found.f1}
 
     def plot(self, path: Path) -> None:
         """Plot the confusion matrix."""
@@ -56,16 +68,15 @@ class ShownEvaluation(Evaluation):
     def _class_table(self) -> Table:
         table = Table(box=box.SIMPLE_HEAD, header_style="bold")
         table.add_column("class")
-        for name in ("precision", "recall", "F1", "support"):
+        measures, support = self.columns(), self.by_class.support
+        for name in (*measures, "support"):
             table.add_column(name, justify="right")
-        found = self.by_class
-        measures = (found.precision, found.recall, found.f1)
         for k, label in enumerate(self.classes):
-            values = (f"{measure[k]:.4f}" for measure in measures)
-            table.add_row(Text(printable(label)), *values, f"{found.support[k]:,}")
+            values = (f"{measure[k]:.4f}" for measure in measures.values())
+            table.add_row(Text(printable(label)), *values, f"{support[k]:,}")
         table.add_section()
-        means = (f"{measure.mean():.4f}" for measure in measures)
-        table.add_row("mean", *means, f"{found.support.sum():,}")
+        means = (f"{np.nanmean(measure):.4f}" for measure in measures.values())
+        table.add_row("mean", *means, f"{support.sum():,}")
         return table
 
     def _confusion_table(self) -> Table:

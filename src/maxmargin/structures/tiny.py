@@ -35,7 +35,7 @@ class Tiny:
         Not fitted.
     data : (X, Y) or None
         What the estimator is fitted to, if it is not ``X`` and ``Y``.
-    text : str
+    text : str or bytes
         A file of training examples for ``maxmargin train``; empty if files are not offered.
     command : tuple of str
         More options of ``maxmargin train``.
@@ -51,7 +51,7 @@ class Tiny:
     rescalings: tuple[str, ...] = ("margin", "slack")
     estimator: Any = None
     data: tuple[Any, Any] | None = None
-    text: str = ""
+    text: str | bytes = ""
     command: tuple[str, ...] = ()
 
     def __repr__(self) -> str:

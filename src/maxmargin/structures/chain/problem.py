@@ -14,7 +14,7 @@ from ...data.checked import check_codes
 from ...data.costs import check_cost
 from ...data.sequences import LabelSequences, Sequences, check_finite, offsets_of, stack_sequences
 from ...data.transitions import check_gold
-from ...engine.linalg import add_rows, pack_rows, read_only
+from ...engine.linalg import add_rows, pack_rows, read_only, sparse_if_it_pays
 from ...errors import DataError
 from ...problem import MARGIN, PREDICT, CompiledProblem, Functions, Pack
 from .functions import (
@@ -33,9 +33,6 @@ from .functions import (
 
 #: Maximum memory for counting the errors of a sequence, in floats (1 GB).
 LONGEST = 1 << 27
-
-#: Rows are packed as dense if more than this fraction of their entries is non-zero.
-DENSE = 0.4
 
 
 class Chain(CompiledProblem):
@@ -208,12 +205,3 @@ class Unlinked(Chain):
         total = super().truth_features(pack)
         total[pack.data.n_features * self.n_classes :] = 0.0
         return total
-
-
-def sparse_if_it_pays(matrix: Any) -> Any:
-    """The matrix, as sparse if it is mostly zeros (such as pixels), because this is faster."""
-    import scipy.sparse as sp
-
-    if sp.issparse(matrix) or np.count_nonzero(matrix) > DENSE * matrix.size:
-        return matrix
-    return sp.csr_array(matrix)

@@ -1,0 +1,177 @@
+"""A trained model of graphs: predictions, weights and explanations."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ...data.graph_lists import Graphs
+from ...engine.shard import predict_labels, predict_with_bounds
+from ...errors import DataError
+from ...estimators.base import _SVC
+from ...estimators.parameters import WarmStartParameters
+from ...outputs.explain import Explanation, explain, largest_weights
+from ...outputs.m_best import predict_m_best
+from ...training import check_examples
+from .labels import flat_labels, known_labels
+from .pairs import first_pairs, pair_tables
+from .plans import all_forests
+from .problem import GraphProblem
+
+
+class _GraphModel(WarmStartParameters, _SVC):
+    """The methods of a trained model whose inputs are graphs, or are turned into graphs."""
+
+    pairwise: str
+    inference: str
+    loss: Any
+    class_weight: Any
+    void: Any
+
+    classes_: np.ndarray
+    coef_: np.ndarray
+    pairwise_: np.ndarray
+    inference_: str
+    n_features_in_: int
+    n_edge_features_in_: int
+    class_weight_: np.ndarray | None = None
+
+    def _stack(self, X: Any) -> Graphs:
+        """Inputs as graphs."""
+        raise NotImplementedError
+
+    def _flat(self, Y: Any) -> list[Any]:
+        """The labels of each input, in the order of its nodes."""
+        return Y
+
+    def _shaped(self, X: Any, labels: list[np.ndarray]) -> list[Any]:
+        """The inverse of ``_flat``: labels by node in the form of outputs."""
+        return labels
+
+    def predict(self, X: Any, return_bound: bool = False) -> Any:
+        """The best labels of each input.
+
+        Parameters
+        ----------
+        X : list of inputs, as for ``fit``
+        return_bound : bool
+            Also return upper bounds.
+
+        Returns
+        -------
+        labels : list of arrays
+        score, bound : arrays (n,), with ``return_bound``
+            ``<w, phi>`` of the labels of each input, and an upper bound on the score of any other
+            labels: if both are equal, no labels have a higher score.
+        """
+        graphs = self._graphs(X)
+        problem, w = self._problem(graphs), self._w()
+        pack = problem.pack(graphs)
+        if not return_bound:
+            found = predict_labels(problem, pack, w, self.n_jobs or 1)
+            return self._outputs(X, graphs, found)
+        found, bound = predict_with_bounds(problem, pack, w, self.n_jobs or 1)
+        score = problem.first_scores(pack, w, found)
+        bound = np.where(np.isnan(bound), score, np.maximum(bound, score))
+        return self._outputs(X, graphs, found), score, bound
+
+    def _outputs(self, X: Any, graphs: Graphs, codes: np.ndarray) -> list[Any]:
+        """Class numbers of all nodes as the outputs of each input."""
+        names = self.classes_[codes]
+        return self._shaped(X, [names[lo:hi] for lo, hi in pairwise(graphs.offsets.tolist())])
+
+    def _m_best(self, X: Any, m: int, diversity: float) -> list[list[tuple[Any, float]]]:
+        graphs, w, jobs = self._graphs(X), self._w(), self.n_jobs or 1
+        _, found = predict_m_best(self._problem(graphs), graphs, w, m, diversity, jobs)
+        outputs = [self._outputs(X, graphs, codes) for codes in found.labels]
+        return [
+            [(outputs[r][i], float(found.score[i, r])) for r in range(found.count[i])]
+            for i in range(len(graphs))
+        ]
+
+    def score(self, X: Any, Y: Any, sample_weight: Any = None) -> float:
+        """The fraction of nodes with the right label; nodes without a label do not count."""
+        weight = check_examples(X, Y, sample_weight)
+        found, truth = self._flat(self.predict(X)), self._flat(Y)
+        lengths = [len(labels) for labels in found]
+        if [len(labels) for labels in truth] != lengths:
+            i = next(i for i, labels in enumerate(truth) if len(labels) != lengths[i])
+            raise DataError(
+                f"graph {i} has {lengths[i]} nodes and {len(truth[i])} labels", sequence=i
+            )
+        flat = flat_labels(truth)
+        share = np.repeat(np.ones(len(found)) if weight is None else weight, lengths)
+        share = share * known_labels(flat, self.void)
+        return float(share @ (flat == flat_labels(found)) / max(share.sum(), 1e-300))
+
+    def explain(self, n: int = 10) -> Explanation:
+        """The n largest weights with their names, of each label and of pairs of labels."""
+        check_is_fitted(self)
+        names, values = self._pair_names(), self._w()[self.coef_.size :]
+        return Explanation(
+            explain(self, n).labels, largest_weights("pairs of labels", values, names, n)
+        )
+
+    def _pair_names(self) -> list[str]:
+        """The names of the weights of pairs, in the order of w."""
+        labels, e = [str(label) for label in self.classes_.tolist()], self.n_edge_features_in_
+        if self.pairwise in ("potts", "associative"):
+            pairs = ["same label"]
+        else:
+            sign = "->" if self.pairwise == "full" else "-"
+            first = zip(*first_pairs(self.pairwise, len(labels)), strict=True)
+            pairs = [f"{labels[a]} {sign} {labels[b]}" for a, b in first]
+        if e == 1:
+            return pairs
+        features = self._edge_names() or [f"edge feature {j}" for j in range(e)]
+        return [f"{pair}, {feature}" for feature in features for pair in pairs]
+
+    def _edge_names(self) -> list[str] | None:
+        """The names of the edge features, if they have names."""
+        return None
+
+    def _graphs(self, X: Any) -> Graphs:
+        """New inputs as graphs, with the features that the model was trained on."""
+        check_is_fitted(self)
+        graphs = self._stack(X).of_widths(self.n_features_in_, self.n_edge_features_in_)
+        for what, found, expected in (
+            ("nodes", graphs.n_features, self.n_features_in_),
+            ("edges", graphs.n_edge_features, self.n_edge_features_in_),
+        ):
+            if found != expected:
+                raise DataError(
+                    f"the {what} of X have {found} features, but the model was trained with "
+                    f"{expected}"
+                )
+        return graphs
+
+    def _problem(self, graphs: Graphs | None = None) -> GraphProblem:
+        """The problem, after the labels are known; for these graphs or for any."""
+        K, cost = len(self.classes_), None
+        if isinstance(self.loss, str):
+            if self.loss != "hamming":
+                raise DataError(
+                    f"loss must be 'hamming' or a cost matrix, got {self.loss!r:.100}: a loss of "
+                    "whole graphs, such as zero-one, has no oracle here"
+                )
+        else:
+            cost = np.array(self.loss, np.float64)
+        if self.class_weight is not None:
+            assert self.class_weight_ is not None  # set by fit
+            cost = (1.0 - np.eye(K) if cost is None else cost) * self.class_weight_[:, None]
+        forests = self.inference == "auto" and graphs is not None and all_forests(graphs)
+        return GraphProblem(K, self.pairwise, cost, "forest" if forests else self.inference)
+
+    def _set_weights(self, w: np.ndarray) -> None:
+        """Set coef_ and pairwise_ from w."""
+        K, d, e = len(self.classes_), self.n_features_in_, self.n_edge_features_in_
+        self.coef_ = w[: d * K].reshape(d, K).T
+        self.pairwise_ = pair_tables(w[d * K :].reshape(e, -1), self.pairwise, K)
+
+    def _w(self) -> np.ndarray:
+        """The weights in the order of the problem."""
+        a, b = first_pairs(self.pairwise, len(self.classes_))
+        return np.concatenate([self.coef_.T.ravel(), self.pairwise_[:, a, b].ravel()])

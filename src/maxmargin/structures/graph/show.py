@@ -1,0 +1,110 @@
+"""Output for graphs: evaluations of nodes, and descriptions of models."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...data.labels import as_label_array
+from ...outputs.explain import largest_slacks
+from ...report.evaluation import ShownEvaluation
+from ...report.results import Outcome
+from ..show import Row, Show
+from .labels import VOID, encode_nodes, flat_labels, known_labels
+from .pairs import KINDS
+
+
+class ShownNodes(ShownEvaluation):
+    """The evaluation of nodes: accuracy and, for each class, intersection over union."""
+
+    #: The word for what is counted.
+    what = "nodes"
+
+    @property
+    def iou(self) -> np.ndarray:
+        """Intersection over union of true and predicted nodes of each class (k,); NaN if none."""
+        right = self.confusion.diagonal()
+        union = self.confusion[:-1].sum(axis=1) + self.confusion.sum(axis=0) - right
+        return np.where(union > 0, right / np.maximum(union, 1), np.nan)
+
+    @property
+    def mean_iou(self) -> float:
+        """The average over the classes that occur."""
+        iou = self.iou
+        return float(iou[~np.isnan(iou)].mean()) if (~np.isnan(iou)).any() else 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """All counts and measures, as JSON types."""
+        found = super().to_dict()
+        for entry, iou in zip(found["classes"], self.iou.tolist(), strict=True):
+            entry["iou"] = None if np.isnan(iou) else iou
+        return {"accuracy": found.pop("accuracy"), "mean_iou": self.mean_iou} | found
+
+    def headline(self) -> str:
+        """Accuracy and mean IoU."""
+        return f"{super().headline()}, mean IoU {self.mean_iou:.4f}"
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """The measures of each class: also the IoU."""
+        return super().columns() | {"IoU": self.iou}
+
+
+class GraphShow(Show):
+    """Labels of nodes."""
+
+    class_word = "labels"
+
+    def describe(self, estimator: Any) -> str:
+        """Numbers of features and labels."""
+        return (
+            f"{estimator.n_features_in_:,} features of nodes, "
+            f"{estimator.n_edge_features_in_:,} of edges, {len(estimator.classes_):,} labels"
+        )
+
+    def info(self, content: dict[str, Any]) -> list[Row]:
+        """The weights of pairs and the decoder."""
+        graph, pairwise = content["graph"], content["parameters"]["pairwise"]
+        e = graph["edge_features"]
+        per = "" if e == 1 else f", for each of {e:,} edge features"
+        return [("pairs", f"{KINDS[pairwise]}{per}"), ("inference", graph["inference"])]
+
+    def evaluate(self, estimator: Any, examples: Any) -> ShownNodes:
+        """Accuracy and IoU of nodes; nodes without a label do not count."""
+        return evaluate_nodes(estimator, examples.X, examples.Y)
+
+    def outcome(self, estimator: Any, data: str, X: Any, Y: Any) -> Outcome:
+        """Confusion of labels."""
+        found = evaluate_nodes(estimator, X, Y)
+        more = f"The mean intersection over union of the labels is {found.mean_iou:.4f}."
+        return Outcome(data, found.classes, found.confusion, "nodes", more)
+
+    def explain(self, estimator: Any, n: int) -> Any:
+        """The largest weights of labels and of pairs of labels."""
+        return estimator.explain(n)
+
+    def suspects(self, estimator: Any, X: Any, Y: Any, n: int) -> list[dict[str, Any]]:
+        """The graphs with the largest slack."""
+        graphs = estimator._graphs(X)
+        _, codes = encode_nodes(estimator._flat(Y), graphs, estimator.void, estimator.classes_)
+        if (codes == VOID).any():
+            keep = codes != VOID
+            graphs, codes = graphs.keep_nodes(keep), codes[keep]
+        problem = estimator._problem(graphs)
+        pack = problem.pack(graphs, np.split(codes, graphs.offsets[1:-1]))
+        names = estimator.classes_
+        found = largest_slacks(problem, pack, estimator._w(), estimator.rescaling, n)
+        return [
+            {"index": s.index, "slack": s.slack, "loss": s.loss,
+             "truth": names[s.truth].tolist(), "worst": names[s.worst].tolist()}
+            for s in found
+        ]  # fmt: skip
+
+
+def evaluate_nodes(estimator: Any, X: Any, Y: Any) -> ShownNodes:
+    """Compare the labels of all nodes with predictions."""
+    truth = flat_labels(estimator._flat(Y))
+    found = flat_labels(estimator._flat(estimator.predict(X)))
+    known = known_labels(truth, estimator.void)
+    truth = as_label_array(truth[known].tolist()) if truth.dtype == object else truth[known]
+    return ShownNodes.of(truth, found[known], estimator.classes_)
