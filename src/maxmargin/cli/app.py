@@ -154,6 +154,9 @@ def predict(
     it was trained with --input tagged), or trees, whose words are parsed. The output has one tree
     per line.
 
+    With **--probabilities** a label is followed by the probabilities of all classes, for chains
+    as **label:probability**. A tree follows the probability that it is right as a whole.
+
     With **--m-best M** a line has up to M pairs of a label and its score, best first. For chains
     each sequence is written up to M times, as CRF++ does: a line **# RANK SCORE** (ranks start at
     0), the tokens with the labels of this rank, and a blank line. For a parser a line has a score

@@ -34,7 +34,7 @@ class Pruning:
     def __str__(self) -> str:
         (before, after), (all_features, kept) = self.weights, self.features
         (old, new), share = self.primal, 100 * after / max(before, 1)
-        change = f"{100 * (new - old) / old:+.2g} %" if old else f"{new - old:+.4g}"
+        change = f"{100 * (new - old) / old:+.3g} %" if old else f"{new - old:+.4g}"
         return (
             f"kept {after:,} of {before:,} weights ({share:.1f} %) and {kept:,} of "
             f"{all_features:,} features; the objective rose from {old:.6g} to {new:.6g} "
