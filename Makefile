@@ -29,7 +29,7 @@ test-lowest: .venv/test
 
 # Whether there are wheels of all dependencies, for each Python and system; installs nothing.
 check-wheels:
-	$(PYTHON) tools/check_wheels.py plot ray
+	$(PYTHON) tools/check_wheels.py plot ray spacy
 
 # The long test: kills, altered files, full disks, certificates against a QP. MINUTES=60 SEED=7
 soak: .venv/soak

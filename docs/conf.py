@@ -26,7 +26,8 @@ autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 napoleon_google_docstring = False
 napoleon_use_rtype = False
-napoleon_use_ivar = False
+# Attributes look like parameters: name, type and words in one entry.
+napoleon_custom_sections = [("Attributes", "params_style")]
 pygments_style = "friendly"
 pygments_dark_style = "native"
 

@@ -1,4 +1,4 @@
-"""Handwritten codes: each digit alone against the whole code.
+"""Handwritten codes, alone and as chains.
 
 The digits of a code are traced on the keypad of a telephone. A classifier of single images cannot
 use that; a chain learns it, and recognises digits that are hard to read alone.

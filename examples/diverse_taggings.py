@@ -1,4 +1,7 @@
-"""Five diverse taggings of a sentence with their scores, and a rule that re-ranks them."""
+"""Five diverse taggings of a sentence.
+
+They have scores, and a rule re-ranks them.
+"""
 
 import maxmargin as mm
 

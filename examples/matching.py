@@ -1,4 +1,4 @@
-"""Learn to match two sets of points, in plain Python.
+"""Match two sets of points, in plain Python.
 
 A set of points is shifted, stretched and disturbed; which point became which? Each possible pair
 has features (how much positions and surroundings differ), and scipy's Hungarian algorithm finds

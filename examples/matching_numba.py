@@ -1,8 +1,8 @@
-"""The same matching as numba functions, which are compiled together with the solver's passes.
+"""The same matching, compiled by numba.
 
-The functions work on arrays that are packed once. ``decode`` writes the best matching into ``y``
-and uses ``work`` as its memory; ``loss`` counts wrong pairs; ``delta`` writes the features of one
-matching minus those of another.
+The functions are compiled together with the solver's passes. They work on arrays that are packed
+once. ``decode`` writes the best matching into ``y`` and uses ``work`` as its memory; ``loss``
+counts wrong pairs; ``delta`` writes the features of one matching minus those of another.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The solvers on the same problem: all are certified, so their curves can be compared."""
+"""All solvers on the same problem.
+
+All of them are certified, so their curves can be compared.
+"""
 
 import warnings
 

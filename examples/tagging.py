@@ -1,4 +1,7 @@
-"""Chunking from a CoNLL file: features from a template, results by chunk type, wrong labels."""
+"""Chunking from a CoNLL file.
+
+Features from a template, results by chunk type, and wrong labels.
+"""
 
 import maxmargin as mm
 

@@ -1,8 +1,9 @@
-"""The smallest solver: Frank-Wolfe steps on the dual, with a certificate.
+"""The smallest solver, with a certificate.
 
-Every solver is a frozen dataclass of options that derives from ``mm.Solver``. Each iteration here
-is one pass of the oracle over all examples. It finds the most violated outputs at w, their cut
-(g, l), and with them P(w). The dual point behind w then moves towards this cut, as far as is best.
+It takes Frank-Wolfe steps on the dual. Every solver is a frozen dataclass of options that derives
+from ``mm.Solver``. Each iteration here is one pass of the oracle over all examples. It finds the
+most violated outputs at w, their cut (g, l), and with them P(w). The dual point behind w then moves
+towards this cut, as far as is best.
 
 A package makes its solver known by name with two lines in its ``pyproject.toml``; an object such as
 ``ToySolver()`` needs none::

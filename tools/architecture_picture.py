@@ -18,6 +18,7 @@ ROOMS = {
     "cli": "the commands",
     "svm_struct": "SVM-struct's programs",
     "demo": "maxmargin demo",
+    "integrations": "spaCy",
     "registry": "finds structures: folders and entry points; mm.load",
     "structures": "one folder per structure: binary, multiclass, chain, cfg, own, yours",
     "estimators": "the scikit-learn shell",

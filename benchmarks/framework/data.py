@@ -26,6 +26,7 @@ FILES = {
     "jnlpba": ("Genia4ERtask1.iob2.gz", "Genia4EReval1.iob2.gz"),
     "rcv1_ccat_small": ("train.txt.gz", "test.txt.gz"),
     "reuters_r8": ("r8.npz",),
+    "ud_gum": ("train.txt.gz", "test.txt.gz"),
     "wsj_cfg": ("le15.unary.train.txt.gz", "le15.unary.test.txt.gz"),
     "wsj_pos": ("train.txt.gz", "test.txt.gz"),
 }

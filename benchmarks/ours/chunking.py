@@ -121,7 +121,7 @@ def paint(figure: Figure, peers: list[Group], ours: list[Group]) -> None:
     for number, (name, key, groups) in enumerate(curves):
         points = [(g.median(key), 100 * g.median("accuracy")) for g in groups]
         reached = [point for point in points if math.isfinite(point[0])]
-        label = f"CRFsuite {name}" if key == "time" else name
+        label = f"CRFsuite {name}" if key == "time" else f"maxmargin, {name}"
         if len(reached) < len(points):
             label += f" (reached {len(reached)} of {len(points)})"
         look = style(number, markersize=9, linestyle="none" if key == "time" else "-")
@@ -133,6 +133,6 @@ def paint(figure: Figure, peers: list[Group], ours: list[Group]) -> None:
     log_scale(axes, "x")
     clean(
         axes, f"n = {peers[0].config['n']:,}, one core; ours to the two primal values of SVM-HMM",
-        "seconds (features, packing and compiling apart)", "test tokens right, %",
+        "seconds (features, packing and compiling apart)", "test tokens right, % (the axis is cut)",
     )  # fmt: skip
     legend(figure, axes, columns=4)

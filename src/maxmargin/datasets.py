@@ -47,6 +47,7 @@ def load_digits_split() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
     Returns
     -------
     X_train, X_test : float64 arrays (1347, 64) and (450, 64)
+        Pixels of each digit, from 0 (white) to 1 (black).
     y_train, y_test : int64 arrays
         The digits 0 to 9.
 
@@ -82,6 +83,7 @@ def make_codes(
     length : int
         Number of digits per code.
     seed : int
+        Seed of the random number generator.
 
     Returns
     -------
@@ -136,10 +138,12 @@ def make_multiclass(
     noise : float
         Fraction of the labels that are drawn at random instead.
     seed : int
+        Seed of the random number generator.
 
     Returns
     -------
     X : float64 array (n, d)
+        The points.
     y : int64 array (n,)
         Labels 0 to k - 1.
 

@@ -38,6 +38,7 @@ class Functions:
         returns (by default ``Pack.work``), because allocating memory in every call would cost
         more than a small oracle.
     loss : ``loss(data, i, y) -> float``
+        The loss of output y of example i: >= 0, and 0 at the truth.
     delta : ``delta(data, i, y, z, idx, val) -> int``
         Writes the non-zeros of ``phi_i(y) - phi_i(z)`` and returns their number; an index may
         occur more than once.
@@ -155,7 +156,7 @@ class CompiledProblem:
         return None
 
     def plane_square(self, pack: Pack) -> float | None:
-        """Average |plane|^2 of an output with one error; None if unknown."""
+        """Average squared norm of the plane of an output with one error; None if unknown."""
         return None
 
     def effort(self, pack: Pack) -> np.ndarray:
@@ -228,8 +229,9 @@ class Problem:
         """
         raise NotImplementedError("a Problem needs decode(self, x, w, y_true=None, rescaling=...)")
 
-    #: Optional: ``decode_m_best(self, x, w, m, diversity=0.0, y_true=None, rescaling="margin")``
-    #: returns a list of up to m different outputs, best first; the first is that of ``decode``.
+    #: An optional method
+    #: ``decode_m_best(self, x, w, m, diversity=0.0, y_true=None, rescaling="margin")``.
+    #: It returns a list of up to m different outputs, best first; the first is that of ``decode``.
     #: Each next output maximises the same value plus ``diversity`` times its differences from the
     #: outputs before it. Without this method they are found approximately, with ``decode``.
     decode_m_best: Callable[..., Sequence[Any]] | None = None

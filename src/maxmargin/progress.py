@@ -175,7 +175,10 @@ class Forecast:
 
 
 def duration(seconds: float) -> str:
-    """Seconds in a readable form: ``0.4 s``, ``12 s``, ``3:25 min``, ``2:05 h``."""
+    """Seconds in a readable form: ``7 ms``, ``0.4 s``, ``12 s``, ``3:25 min``, ``2:05 h``."""
+    if seconds < 0.0995:
+        milliseconds = 1000 * seconds
+        return f"{milliseconds:.{0 if milliseconds >= 0.95 or not seconds else 1}f} ms"
     if seconds < 9.95:
         return f"{seconds:.1f} s"
     if seconds < 59.5:

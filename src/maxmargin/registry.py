@@ -96,6 +96,7 @@ def load(path: Any, problem: Any = None, *, max_bytes: int | None = None) -> Any
     Parameters
     ----------
     path : str or path
+        The model file.
     problem : Problem or CompiledProblem, optional
         Needed for a StructuredSVC, because a file does not contain the problem: an object of the
         same class.

@@ -86,11 +86,13 @@ class Result:
     primal, dual, gap : float
         P(w), the best dual value D, and P(w) - D: the optimum lies between D and P(w).
     status : Status
+        Why training ended.
     n_iter, n_oracle : int
         Iterations, and calls of the loss-augmented oracle.
     time, prepare_time, compile_time : float
         Seconds in the solver; packing the data; compiling or loading compiled code.
     history : list of Record
+        The best values known after each iteration.
     shares : dict
         Seconds per kind of work: oracle, planes, cache, qp.
     state : WarmStart or None

@@ -52,6 +52,7 @@ def train(
     Parameters
     ----------
     problem : Problem or CompiledProblem
+        The structure: its features, loss and oracle.
     X, Y : sequences
         Inputs and true outputs; or ``mm.Files`` alone.
     C : float
@@ -73,6 +74,7 @@ def train(
         Number of threads for compiled problems, or of worker processes for the oracle of a plain
         Python problem; -1 for all cores. The result does not depend on it.
     random_state : int or RandomState
+        Seed of the order in which examples are visited.
     backend : optional
         Where the examples are processed: ``mm.Ray(...)`` for the workers of a cluster; by default
         in this process.

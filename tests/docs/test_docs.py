@@ -2,8 +2,10 @@
 
 import ast
 import gzip
+import json
 import os
 import re
+import runpy
 import subprocess
 import sys
 from fnmatch import fnmatch
@@ -19,6 +21,9 @@ EXAMPLES = ROOT / "examples"
 
 #: Blocks of these pages need files that only their readers have.
 NEED_FILES = {"svm_struct.md", "cluster.md"}
+
+#: Pages whose blocks need a library that is not installed with the tests.
+NEED_LIBRARIES = {"spacy.md": "spacy"}
 
 #: What the page on parsing reads.
 TREES = """
@@ -101,6 +106,8 @@ PAGES = sorted(page for page in DOCS.glob("*.md") if page.name not in {"tutorial
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_python_blocks_of_pages_run(page, tmp_path, monkeypatch):
     """One page is one program: later blocks may use what earlier ones defined."""
+    if page.name in NEED_LIBRARIES:
+        pytest.importorskip(NEED_LIBRARIES[page.name])
     parts = [block for kind, block in blocks(page) if kind == "python"]
     monkeypatch.chdir(tmp_path)
     mm.datasets.write_conll("train.txt", 30, seed=1)
@@ -144,3 +151,26 @@ def test_the_speed_of_kernels_is_measured(shell):
     # Both reach the same optimum, each within its tolerance tol * C * n = 0.03.
     assert len(primals) == 2 and abs(primals[0] - primals[1]) <= 0.03
     assert re.search(r"^ratio: \d+", printed, re.MULTILINE)
+
+
+def test_the_picture_of_chunking_shows_the_figures_of_the_table():
+    drawn = runpy.run_path(str(ROOT / "tools" / "chunking_picture.py"))
+    rows = drawn["read_rows"]()
+    assert len(rows) >= 7 and sum(name.startswith("maxmargin") for name, *_ in rows) == 2
+    assert drawn["PICTURE"].read_text(encoding="utf8") == drawn["draw"]()
+
+
+def test_notebooks_of_the_examples_run(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "tools")
+    from notebook import run_notebook
+
+    paths = list(EXAMPLES.glob("*.ipynb"))
+    assert paths
+    for path in paths:
+        content = json.loads(path.read_text(encoding="utf8"))
+        assert not any(cell.get("outputs") for cell in content["cells"]), "stored without outputs"
+        cells = run_notebook(content, tmp_path, path.name)["cells"]
+        outputs = [output for cell in cells for output in cell.get("outputs", [])]
+        kinds = {kind for output in outputs for kind in output.get("data", ())}
+        assert {"image/png", "image/svg+xml"} <= kinds
+        assert any("CONVERGED" in "".join(output.get("text", "")) for output in outputs)

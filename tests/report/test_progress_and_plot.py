@@ -71,7 +71,7 @@ def test_max_time_bounds_the_estimate():
     gaps = [1000 * 0.99**i for i in range(40)]
     assert forecast(gaps).seconds() > 100
     assert forecast(gaps, max_time=20.0).time_left() == f"at most {duration(12.0)}"
-    assert forecast(gaps, max_time=5.0).time_left() == "at most 0.0 s"
+    assert forecast(gaps, max_time=5.0).time_left() == "at most 0 ms"
 
 
 @given(
@@ -93,7 +93,8 @@ def test_the_estimate_is_never_negative_and_never_beyond_max_time(gaps, step, ma
 @pytest.mark.parametrize(
     ("seconds", "words"),
     [
-        (0, "0.0 s"), (9.96, "10 s"), (59.4, "59 s"), (59.6, "1:00 min"), (205, "3:25 min"),
+        (0, "0 ms"), (0.00042, "0.4 ms"), (0.007, "7 ms"), (0.0991, "99 ms"), (0.0996, "0.1 s"),
+        (9.96, "10 s"), (59.4, "59 s"), (59.6, "1:00 min"), (205, "3:25 min"),
         (3599.9, "1:00 h"), (7500, "2:05 h"), (1e6, "11 days"),
     ],
 )  # fmt: skip
@@ -209,6 +210,24 @@ def test_no_text_overlaps_or_leaves_the_picture(result, status):
     for box in boxes:
         assert figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1
         assert figure.bbox.y0 <= box.y0 and box.y1 <= figure.bbox.y1
+
+
+@pytest.mark.parametrize("last", [1.4, 8, 40, 1e5])
+@pytest.mark.parametrize("first", [0.0043, 1.3])
+def test_labels_of_ticks_do_not_overlap(first, last):
+    times = np.geomspace(first, first * last, 20).tolist()
+    history = [
+        Record(i, time, round(1e4 * time), 50.0 * time, time, 49.0 * time, i)
+        for i, time in enumerate(times, 1)
+    ]
+    figure = plot_result(made(history))
+    figure.canvas.draw()
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            labels = [label for label in axis.get_ticklabels(which="both") if label.get_text()]
+            boxes = [label.get_window_extent() for label in labels if label.get_visible()]
+            assert not any(a.overlaps(b) for a, b in itertools.pairwise(boxes))
+        assert axes.xaxis.get_majorticklocs().size >= 2
 
 
 @pytest.mark.parametrize(

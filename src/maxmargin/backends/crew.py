@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from ..engine.threads import Threads
 from ..engine.vectors import Vector, changed, warm_up_exchange, warm_up_vectors
 from ..errors import DataError, MaxMarginError
 from ..problem import CompiledProblem
@@ -95,6 +96,9 @@ class Crew:
 
     #: As for a ``Shard``: the dual bounds the optimum of all models.
     bounds = ""
+
+    #: The driver sums in one thread; the workers have threads.
+    threads = Threads(1)
 
     def __init__(
         self,

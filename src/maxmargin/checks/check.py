@@ -87,6 +87,7 @@ def check_problem(
     Parameters
     ----------
     problem : Problem or CompiledProblem
+        The structure to check.
     X, Y : sequences
         Inputs and true outputs.
     rescaling : {"margin", "slack"}, optional
@@ -96,6 +97,7 @@ def check_problem(
     n_probes : int
         Number of weight vectors to try on each example.
     random_state : int or RandomState
+        Seed of the choice of examples and weight vectors.
 
     Returns
     -------

@@ -39,11 +39,12 @@ def report_training(
     structure = estimator.structure
     show = structure.show
     number_features(estimator)
-    outcomes = [show.outcome(estimator, "training data", examples.X, examples.Y)]
+    outcomes = []
     if test is not None:
         more = structure.files.read_labelled(test, estimator)
         name = f"test data ({Path(test).name})"
         outcomes.append(show.outcome(estimator, name, more.X, more.Y))
+    outcomes.append(show.outcome(estimator, "training data", examples.X, examples.Y))
     suspects = show.suspects(estimator, examples.X, examples.Y, SUSPECTS)
     show.locate(suspects or [], examples)
     shown = [found for found in outcomes if found is not None]

@@ -28,6 +28,7 @@ def as_tree(obj: Any) -> Tree:
     Parameters
     ----------
     obj : Tree, nltk.Tree or str
+        A str is in Penn style: ``(S (NP (D the) (N dog)) (VP (V barks)))``.
 
     Raises
     ------

@@ -55,6 +55,7 @@ def make_conll(n: int = 300, seed: int = 0, noise: float = 0.0) -> list[str]:
     n : int
         Number of sentences.
     seed : int
+        Seed of the random number generator.
     noise : float
         Fraction of the sentences in which one chunk tag is wrong.
 
@@ -157,6 +158,7 @@ def make_trees(n: int = 300, seed: int = 0) -> list[Tree]:
     n : int
         Number of sentences.
     seed : int
+        Seed of the random number generator.
 
     Returns
     -------

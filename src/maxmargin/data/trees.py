@@ -21,6 +21,7 @@ class Tree:
     Parameters
     ----------
     label : str
+        The category, or the tag of a word.
     children : iterable of Tree, or of one str
         A str is a word: the node is then a preterminal, and the word is its only child.
 

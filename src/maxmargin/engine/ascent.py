@@ -17,7 +17,10 @@ from .arrays import ADDED, FULL, GAP, HINGE, SHORT, UNWRITTEN, VIOLATION, WORST
 from .guard import check_labels, check_loss, check_plane, plane_dot
 from .linalg import copy_labels, sparse_axpy
 from .smo import ascend_block, drop_zeros
-from .views import borrow, frozen
+from .views import borrow, frozen, prefetch
+
+#: Fetch the dual variables of the example that is visited this many visits later.
+AHEAD = 4
 
 
 @njit(inline="always")
@@ -45,6 +48,8 @@ def ascend_examples(
     data, known, scored = pack.data, duals.labels, options.call_oracle and not options.decoded
     for t in range(len(order)):
         i = order[t]
+        if t + AHEAD < len(order):
+            fetch_duals(duals, order[t + AHEAD], slots)
         lo = pack.offsets[i]
         length = pack.offsets[i + 1] - lo
         truth, found = pack.truth[lo : lo + length], labels[lo : lo + length]
@@ -82,6 +87,15 @@ def ascend_examples(
             if not options.keep_zeros:
                 drop_zeros(duals, i, base, length)  # line 23
         tick(visits.clock)
+
+
+@register_jitable
+def fetch_duals(duals, i, slots):
+    """Fetch the dual variables of example i, which may be anywhere in memory, into the caches."""
+    prefetch(duals.alpha, i * slots)
+    prefetch(duals.loss, i * slots)
+    prefetch(duals.count, i)
+    prefetch(duals.gram, i * slots * slots)
 
 
 @register_jitable

@@ -59,6 +59,7 @@ class ClassifierParameters(KernelParameters):
     fit_intercept : bool
         Add a constant feature with value ``intercept_scaling``; its weights are regularized too.
     intercept_scaling : float
+        Value of the constant feature: the larger, the less its weights are regularized.
     class_weight : dict or "balanced", optional
         Factor of C for the examples of each class.
     """

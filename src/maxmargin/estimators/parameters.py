@@ -42,6 +42,7 @@ class TrainingParameters:
     n_jobs : int
         Number of threads; the model does not depend on it.
     random_state : int
+        Seed of the order in which examples are visited.
     checkpoint : path or Checkpoint, optional
         A file to which training is saved every 5 minutes, and from which it continues if the file
         exists.
@@ -83,8 +84,11 @@ class KernelParameters(WarmStartParameters):
     kernel : None, "linear", "rbf", "poly", "sigmoid", "precomputed" or callable
         See ``maxmargin.kernels.functions``; the parameters are those of scikit-learn.
     gamma : "scale", "auto" or float
+        Factor in the exponent of "rbf", and of the inner products of "poly" and "sigmoid".
     degree : int
+        Exponent of "poly".
     coef0 : float
+        Constant that "poly" and "sigmoid" add to the inner products.
     n_basis : int, "auto" or Basis, optional
         Number of basis functions of the kernel to train on; "auto" chooses it from the duality gap
         that they leave. By default training is exact for up to 1500 examples and uses "auto" for

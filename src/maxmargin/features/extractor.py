@@ -35,6 +35,7 @@ class Extractor:
         The template expanded to the number of columns seen. `from_names` needs only its ``text``
         and ``names_``.
     vocabulary_ : Vocabulary
+        The names of the features and their columns.
     names_ : list of str
         The features of the columns, most frequent first, so that the weights of frequent
         features are close together in memory.

@@ -74,6 +74,7 @@ class Vocabulary:
         Parameters
         ----------
         X : list of sequences, each a list of dicts or of lists of str
+            The features of each token: names with values, or names alone.
 
         Returns
         -------

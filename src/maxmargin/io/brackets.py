@@ -37,6 +37,7 @@ def read_trees(
     X : list of lists of str
         The words.
     Y : list of Tree
+        The trees.
 
     Raises
     ------
@@ -112,6 +113,7 @@ def tree_lines(trees: Iterable[Any]) -> Iterator[str]:
     Parameters
     ----------
     trees : iterable of Tree, nltk.Tree or str
+        The trees, one per line.
 
     Raises
     ------
@@ -147,5 +149,6 @@ def write_trees(path: Any, trees: Iterable[Any]) -> None:
     path : str or path
         ``"-"`` is standard output.
     trees : iterable of Tree, nltk.Tree or str
+        The trees, one per line.
     """
     write_lines_atomic(path, tree_lines(trees))

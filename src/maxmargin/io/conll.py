@@ -36,6 +36,7 @@ def read_conll(path: Any, label: int | None = -1) -> tuple[Rows, list[list[str]]
     rows : Rows
         The other columns, like a list of sequences, each a list of tuples of str.
     labels : list of lists of str, or None
+        The labels of each sequence; None without a column of labels.
 
     Raises
     ------

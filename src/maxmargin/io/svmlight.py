@@ -33,6 +33,7 @@ class Examples:
     Attributes
     ----------
     X : scipy.sparse.csr_matrix (n, n_features)
+        Column j holds the feature with index j + 1.
     y : array (n,)
         int64 if all targets are integers, float64 if all are numbers, else str.
     qid : int64 array (n,) or None
@@ -70,6 +71,7 @@ def read_svmlight(
     Returns
     -------
     X : scipy.sparse.csr_matrix (n, n_features)
+        Column j holds the feature with index j + 1.
     y : array (n,)
         int64 if all targets are integers, float64 if all are numbers, else str.
 

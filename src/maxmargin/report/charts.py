@@ -112,7 +112,7 @@ def require_bokeh() -> None:
 
 def draw(chart: Chart, group: str) -> Any:
     """The bokeh figure of a chart; the legend of ``group`` switches its series on and off."""
-    from bokeh.models import CrosshairTool, VArea
+    from bokeh.models import CrosshairTool, NoOverlap, VArea
     from bokeh.plotting import figure
 
     out = figure(
@@ -125,6 +125,7 @@ def draw(chart: Chart, group: str) -> Any:
     for axis in (out.xaxis, out.yaxis):
         axis.minor_tick_line_color = None
         axis.major_label_text_font_size = "12px"
+        axis.major_label_policy = NoOverlap()
     _set_axis(out, "x", chart)
     _set_axis(out, "y", chart)
     if chart.band is not None:
@@ -259,7 +260,7 @@ def find_ticks(low: float, high: float, log: bool) -> list[float]:
     for parts in ((1,), (1, 3), (1, 2, 5), (1, 1.5, 2, 3, 4, 5, 7)):
         ticks = [float(f"{part * 10.0**p:.12g}") for p in powers for part in parts]
         ticks = [tick for tick in ticks if low <= tick <= high]
-        if len(ticks) >= 4:
+        if len(ticks) >= (4 if len(parts) < 3 else 3):  # the last ones are close to each other
             break
     return ticks[:: math.ceil(len(ticks) / 8)]
 

@@ -61,6 +61,7 @@ def plot_confusion(
     shown = select(labels, counts)
     side = 3.4 + 0.2 * len(shown.columns)
     figure = new_figure(path, side + 1.3, side)
+    figure.set_layout_engine("compressed")  # cells are squares: other layouts crop the title
     axes = figure.subplots()
     axes.set_title(_title(counts, shown.left_out), fontsize=11.5, pad=12)
     _draw_cells(axes, shown)

@@ -12,10 +12,11 @@ import numpy as np
 from ..errors import MaxMarginError
 from ..result import Record, Result
 from .certificate import bound, optimum, verdict
-from .charts import Chart, Series, number, scale, span
+from .charts import Chart, Series, find_ticks, number, scale, span
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 #: Figure formats that can be written, by file extension.
@@ -101,7 +102,9 @@ def save(figure: Figure, path: str | Path | None) -> Figure:
 
     if path is not None:
         with atomic_file(path) as file:
-            figure.savefig(file, format=Path(path).suffix[1:].lower(), dpi=150)
+            kind = Path(path).suffix[1:].lower()
+            # Exactly what was drawn, with a margin: long names of labels are never cropped.
+            figure.savefig(file, format=kind, dpi=150, bbox_inches="tight", pad_inches=0.12)
     return figure
 
 
@@ -128,11 +131,31 @@ def _draw(axes: Axes, chart: Chart) -> None:
         axes.fill_between(x, low, high, color=_GREY, alpha=0.13, linewidth=0, label=name)
     axes.set(xlabel=chart.x_label, xscale=scale(chart.x_log), xlim=span(chart, "x"))
     axes.set(ylabel=chart.y_label, yscale=scale(chart.y_log), ylim=span(chart, "y"))
+    _set_ticks(axes.xaxis, chart.x_log)
+    _set_ticks(axes.yaxis, chart.y_log)
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set_color(_GREY)
     axes.tick_params(colors=_GREY, which="both", labelsize=9)
     axes.grid(True, which="major", color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
+
+
+def _set_ticks(axis: Axis, log: bool) -> None:
+    """The same few round numbers as in the report; minor ticks have no labels."""
+    from matplotlib.ticker import NullFormatter
+
+    low, high = axis.get_view_interval()
+    ticks = find_ticks(low, high, log)
+    while len(ticks) > 2 and not _fit(ticks, np.log(high / low) if log else high - low, log):
+        ticks = ticks[-1::-2][::-1]
+    axis.set_ticks(ticks, [number(tick) for tick in ticks])
+    axis.set_minor_formatter(NullFormatter())
+
+
+def _fit(ticks: list[float], length: float, log: bool) -> bool:
+    """Whether the labels of ticks fit next to each other on an axis of this length."""
+    gaps = np.diff(np.log(ticks) if log else ticks) / length
+    return bool(gaps.min() > 0.03 + 0.018 * max(len(number(tick)) for tick in ticks))
 
 
 def thin(history: Sequence[Record], points: int = _POINTS) -> list[Record]:

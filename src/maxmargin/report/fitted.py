@@ -25,8 +25,8 @@ def report_estimator(
     if (X is None) != (Y is None):
         raise MaxMarginError("a report needs both X and Y, or neither")
     show = clf.structure.show
-    sets = [] if X is None else [("training data", X, Y)]
-    sets += [] if test is None else [("test data", *test)]
+    sets = [] if test is None else [("test data", *test)]
+    sets += [] if X is None else [("training data", X, Y)]
     outcomes = [show.outcome(clf, *each) for each in sets]
     suspects = None if X is None else show.suspects(clf, X, Y, SUSPECTS)
     size = "" if Y is None else f"{len(Y):,} examples"
@@ -39,6 +39,7 @@ def describe(
 ) -> Run:
     """The content of the report of a fitted estimator; ``size`` describes the training data."""
     name = type(clf).__name__
+    explanation = _explanation(clf, n)
     told = ", ".join(part for part in (size, clf.structure.show.describe(clf)) if part)
     return Run(
         clf.result_,
@@ -46,8 +47,9 @@ def describe(
         subject=f"{name} with C = {clf.C:g} on {told}.",
         settings=clf.get_params(deep=False),
         outcomes=outcomes,
-        explanation=_explanation(clf, n),
+        explanation=explanation,
         suspects=suspects,
+        transitions=clf.structure.show.transitions(clf) if explanation is not None else "",
     )
 
 

@@ -18,11 +18,8 @@ _LABELS = 60
 _CONTEXT, _WHOLE = 4, 40
 
 
-def explanation_html(explanation: Explanation) -> str:
-    """Tables of the largest weights: of transitions, then of each label."""
-    parts = []
-    if explanation.transitions is not None:
-        parts.append(f'<div class="weights">{_weights(explanation.transitions)}</div>')
+def explanation_html(explanation: Explanation, transitions: str = "") -> str:
+    """The weights of ``transitions``, which are HTML, and the largest weights of each label."""
     labels = explanation.labels[:_LABELS]
     grid = f'<div class="weights">{"".join(map(_weights, labels))}</div>'
     if len(labels) > _OPEN:
@@ -31,7 +28,8 @@ def explanation_html(explanation: Explanation) -> str:
         "The largest weights, with the names of their features. Positive weights (blue) raise "
         "the score of a label, negative weights (orange) lower it."
     )
-    return f"<p class='muted'>{words}</p>{''.join(parts)}{grid}"
+    pairs = f"<h3>Transitions</h3>{transitions}" if transitions else ""
+    return f"{pairs}<h3>Features</h3><p class='muted'>{words}</p>{grid}"
 
 
 def _weights(weights: Weights) -> str:

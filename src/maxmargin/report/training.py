@@ -44,6 +44,8 @@ class Run:
     explanation : Explanation or None
     suspects : list of dict or None
         As ``ChainSVC.suspects`` returns them; ``words`` and ``lines`` may be None.
+    transitions : str
+        HTML of the weights of transitions; empty for a model without.
     """
 
     result: Result
@@ -53,6 +55,7 @@ class Run:
     outcomes: Sequence[Outcome] = ()
     explanation: Any = None
     suspects: list[dict[str, Any]] | None = None
+    transitions: str = ""
 
     def with_settings(self, settings: dict[str, Any]) -> Run:
         """A copy with more settings, which come first."""
@@ -74,19 +77,19 @@ def write_report(path: str | Path, run: Run) -> None:
 def training_page(run: Run) -> Page:
     """The page, section by section."""
     page = Page(run.title, _lead(run))
-    page.section("Certificate", _certificate(run.result))
-    if len(run.result.history) > 0:
-        page.section("Convergence", _convergence(page, run.result))
-    page.section("Where the time went", _time(run.result))
     if run.outcomes:
         page.section("Results by label", *map(outcome_html, run.outcomes))
         reliability = reliability_html(page, run.outcomes)
         if reliability:
             page.section("Reliability of probabilities", reliability)
+    page.section("Certificate", _certificate(run.result))
+    if len(run.result.history) > 0:
+        page.section("Convergence", _convergence(page, run.result))
+    page.section("Where the time went", _time(run.result))
     if run.explanation is not None:
         from .learnt import explanation_html
 
-        page.section("What was learnt", explanation_html(run.explanation))
+        page.section("What was learned", explanation_html(run.explanation, run.transitions))
     if run.suspects is not None:
         from .learnt import suspects_html
 
@@ -103,8 +106,7 @@ def _lead(run: Run) -> str:
         took += f" ({result.solver})"
     if math.isfinite(result.gap):
         took += f": the objective is proved to be {bound(result)} above {optimum(result)}"
-    words = [run.subject, f"{took}."]
-    words += [outcome.brief() for outcome in run.outcomes]
+    words = [run.subject, *(outcome.brief() for outcome in run.outcomes), f"{took}."]
     return f'<p class="lead">{escape(" ".join(word for word in words if word))}</p>'
 
 

@@ -59,7 +59,7 @@ class State:
 class Solver:
     """A training method, called by the training loop (``loop.py``)."""
 
-    #: The name for users: ``solver="sdm"``.
+    #: The name for users, as in ``solver="sdm"``.
     name: ClassVar[str] = ""
 
     #: Other names, each with the options that it stands for.

@@ -9,8 +9,12 @@ so that losses, violations and tolerances are in units of the loss of one exampl
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from ..engine.many_vectors import add_all, dots
+from ..engine.threads import Threads
 from ..engine.vectors import Vector
 from .checking import check_plane, close, require
 from .contradiction import check_finite
@@ -31,6 +35,9 @@ class Cuts:
 
     #: Arrays that may be larger in a checkpoint than in a new run.
     grows: tuple[str, ...] = ("loss", "gram", "beta", "idle", "number")
+
+    #: Threads of the sums over long vectors.
+    threads = Threads(1)
 
     def __init__(self, dim: int, N: float):
         self.N = N
@@ -69,9 +76,9 @@ class Cuts:
 
     def _sum_planes(self) -> None:
         """Compute w, which must be zero before, and D from the dual solution."""
-        for plane, beta in zip(self.planes, self.beta, strict=True):
-            if beta > 0:
-                plane.add_to(self.w, self.N * beta)
+        used = np.flatnonzero(self.beta > 0)
+        planes = [self.planes[t] for t in used]
+        add_all(planes, self.N * self.beta[used], self.w, self.threads)
         self._evaluate()
 
     def _evaluate(self) -> None:
@@ -105,8 +112,8 @@ class Cuts:
 class Bundle(Cuts):
     """Cuts over all examples, as vectors of the length of w."""
 
-    #: Not part of a checkpoint, because it is zero between calls.
-    scratch = ("_spread",)
+    #: Not part of a checkpoint; ``_spread`` is zero between calls.
+    scratch = ("_spread", "threads")
 
     def __init__(self, dim: int, N: float):
         super().__init__(dim, N)
@@ -114,6 +121,10 @@ class Bundle(Cuts):
             1, np.int64
         )  # cuts are numbered in the order in which they were added
         self._spread = np.zeros(dim)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything except the threads, which belong to a run."""
+        return {name: value for name, value in vars(self).items() if name != "threads"}
 
     def violation(self, plane: Vector, loss: float) -> float:
         """By how much the cut exceeds the model at w, the solution of the QP."""
@@ -126,7 +137,7 @@ class Bundle(Cuts):
     def add(self, plane: Vector, loss: float) -> None:
         """Add a cut to the working set."""
         plane.add_to(self._spread, 1.0)
-        row = np.array([other.dot(self._spread) for other in self.planes] + [plane.norm2()])
+        row = np.append(dots(self.planes, self._spread, self.threads), plane.norm2())
         plane.wipe(self._spread)
         self._append(plane, loss, row)
         self.number = np.append(self.number, self.number.max() + 1)
@@ -166,10 +177,9 @@ class Bundle(Cuts):
         super().check_restored(task)
         m, w = len(self.planes), np.zeros_like(self.w)
         require(self.N == task.N and self.number.shape == (m,), "the cuts belong to another run")
-        for plane, beta in zip(self.planes, self.beta, strict=True):
-            plane.add_to(w, self.N * beta)
+        add_all(self.planes, self.N * self.beta, w, self.threads)
         require(close(w, self.w), "w does not agree with the cuts")
-        along = np.array([plane.dot(w) for plane in self.planes])
+        along = dots(self.planes, w, self.threads)
         squares = np.array([plane.norm2() for plane in self.planes])
         require(close(squares, np.diag(self.gram)), "the Gram matrix does not agree with the cuts")
         size = np.sqrt(squares.max() * float(w @ w))

@@ -118,7 +118,7 @@ class NSlack(DualSolver):
             return  # the first iteration only computes the gap at w = 0
         if state.wake:
             state.resting[:] = False
-        order = np.flatnonzero(~state.resting)
+        order = sets.shuffled(task, np.flatnonzero(~state.resting))
         state.complete, qps = len(order) == task.shard.n, state.qps
         added, hinge = yield from self._pass(task, state, order)
         self._prune(task, state, max(IDLE, state.qps - qps))

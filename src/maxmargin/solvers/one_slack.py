@@ -165,6 +165,7 @@ class OneSlack(Solver):
             raise DataError("share needs a cache: mm.OneSlack(cache=5, share=...)")
         dim = task.shard.pack.dim
         model = Bundle(dim, task.N) if self.qp == "exact" else LineSearch(dim, task.N)
+        _give_threads(task, model)
         state = OneSlackState(model, self.cut_maker(task, model), query=model.w, best=model.w)
         return self._begin_at_model(task, state)
 
@@ -175,6 +176,7 @@ class OneSlack(Solver):
 
     def restart(self, task: Task, state: OneSlackState, C: float) -> OneSlackState:
         """From a run with another C, whose cuts remain valid."""
+        _give_threads(task, state.model)
         state.model.adapt(task.N, 1.0, QP_PRECISION * task.tol)
         state.cuts.task = task
         state.best_primal = state.violation = np.inf
@@ -188,6 +190,7 @@ class OneSlack(Solver):
             return None  # the cuts are valid only for the same examples and weights
         fresh = self.init(task)
         fresh.model = state.model
+        _give_threads(task, fresh.model)
         fresh.model.adapt(task.N, kept.total_weight / task.n, QP_PRECISION * task.tol)
         return self._begin_at_model(task, fresh)
 
@@ -256,3 +259,9 @@ class OneSlack(Solver):
         if self.step is not None:
             return self.step
         return 1.0 if self.qp == "line-search" else 0.1
+
+
+def _give_threads(task: Task, model: Bundle | LineSearch) -> None:
+    """Let the sums over cuts use the threads of this run."""
+    if isinstance(model, Bundle):
+        model.threads = task.shard.threads

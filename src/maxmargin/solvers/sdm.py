@@ -50,8 +50,8 @@ class SDM(DualSolver):
         are used: every pass visits single examples in random order, type-II passes visit every
         example until the largest violation has halved, and training ends after a type-I pass
         without a violation above tau. By default tau is set from the gap and tol, passes visit
-        runs of neighbouring examples, type-II passes skip examples with a small gap (shrinking),
-        and only the certificate ends training.
+        examples in an order that keeps neighbours close, type-II passes skip examples with a small
+        gap (shrinking), and only the certificate ends training.
     change : float
         End training after an iteration that changes the dual value by at most this fraction of it;
         0 for never. The status says that the solver's own rule ended the run, unless the gap is
@@ -137,7 +137,7 @@ class SDM(DualSolver):
                 yield from self._work_on_known(task, state, violation)
 
     def _order(self, task: Task, examples: np.ndarray) -> np.ndarray:
-        """The examples in the order of a pass: single ones in the paper, else in short runs."""
+        """The examples in the order of a pass; with tau as in the paper, a permutation."""
         return sets.shuffled(task, examples, run=sets.RUN if self.tau is None else 1)
 
     def _tau(self, task: Task, state: WorkingSets) -> float:

@@ -45,8 +45,8 @@ FIRST_BLOCK = 16
 #: Maximum rounding error in the sum of an example's dual variables.
 SUM_ERROR = 1e-12
 
-#: Number of neighbouring examples that are visited one after the other.
-RUN = 8
+#: Number of neighbouring examples in a run, and of runs that are visited at the same time.
+RUN, WINDOW = 8, 256
 
 
 T = TypeVar("T")
@@ -232,16 +232,22 @@ def average_minus_w(state: WorkingSets) -> np.ndarray:
 
 
 def shuffled(task: Task, examples: np.ndarray, run: int = RUN) -> np.ndarray:
-    """The examples in random order, in runs of ``run`` neighbours.
+    """The examples in random order, in which neighbours stay close.
 
-    Neighbours are close in memory: visits in fully random order are three times slower if the data
-    are larger than the processor's caches. Position and direction of the runs are random too.
+    The examples are divided into runs of ``run`` neighbours, and the runs, in random order, into
+    windows: a pass visits the first example of every run of a window, then the second of every run,
+    and so on. A window fits into the processor's caches; visits in fully random order are a third
+    slower if the data do not. Neighbours are not visited one after the other, because in a sorted
+    file they are alike: with whole runs Covertype sorted by class has less than half of the dual
+    progress after 10 passes. Position and direction of the runs are random too.
     """
     examples = np.roll(examples, task.random.randint(run))
     if task.random.randint(2):
         examples = examples[::-1]
-    n_runs = -(-len(examples) // run)
-    order = task.random.permutation(n_runs)[:, None] * run + np.arange(run)
+    starts = run * task.random.permutation(-(-len(examples) // run))
+    whole = len(starts) // WINDOW * WINDOW
+    windows = [starts[:whole].reshape(-1, 1, WINDOW), starts[whole:].reshape(1, 1, -1)]
+    order = np.concatenate([(part + np.arange(run)[:, None]).ravel() for part in windows])
     return examples[order[order < len(examples)]]
 
 

@@ -100,6 +100,10 @@ class Show:
     def locate(self, suspects: list[dict[str, Any]], examples: Any) -> None:
         """Add the line numbers of the file to the suspects of the report, if possible."""
 
+    def transitions(self, estimator: Any) -> str:
+        """HTML of the weights of transitions, for the report; empty for a model without."""
+        return ""
+
     def sections(self, estimator: Any, X: Any, Y: Any) -> list[tuple[str, str]]:
         """Additional sections of the report as (title, HTML), such as pictures of predictions."""
         return []

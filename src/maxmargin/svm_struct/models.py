@@ -97,6 +97,7 @@ def save_svm_struct(clf: Any, path: Any) -> None:
         Fitted with integers >= 1 as labels, and without what SVM-struct does not support: an
         intercept, weights for the start and the end of a sequence, a mask of transitions.
     path : str or path
+        The file to write.
 
     Raises
     ------

@@ -30,8 +30,11 @@ class BinarySVC(_LinearSVC):
     Attributes
     ----------
     classes_ : array (2,)
+        The two labels, sorted.
     coef_ : array (1, d)
+        The weights; positive scores are for the second class.
     intercept_ : array (1,)
+        The weight of the constant feature times its value; 0 without one.
     support_, support_vectors_, dual_coef_ : arrays (m,), (m, d), (1, m)
         Support vectors and their coefficients, with a kernel instead of ``coef_``.
     {result_}

@@ -110,6 +110,7 @@ class CFGSVC(_CFGModel):
         Y : list of Tree, nltk.Tree or str
             Strings are in Penn style: ``(S (NP (D the) (N dog)) (VP (V barks)))``.
         sample_weight : array (n,), optional
+            Weights >= 0 of the examples.
         """
         weight = check_examples(Y if X is None else X, Y, sample_weight)
         self._data_format = None

@@ -68,6 +68,7 @@ class ChainSVC(_ChainModel):
     Attributes
     ----------
     classes_ : array (n_classes,)
+        The labels, sorted.
     coef_ : array (n_classes, d)
         Weights of the features.
     transition_ : array (n_classes, n_classes)
@@ -77,6 +78,7 @@ class ChainSVC(_ChainModel):
     start_, stop_ : array (n_classes,)
         Weights of the first and the last label; zero without ``start_stop``.
     n_features_in_ : int
+        Number of features of a token.
     feature_names_ : list of str or None
         Names of the features; None if X has no names.
     class_weight_ : array (n_classes,) or None

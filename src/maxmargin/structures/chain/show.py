@@ -7,15 +7,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from rich.table import Table
 from rich.text import Text
 
 from ...data.printable import printable
+from ...data.transitions import allowed_transitions
 from ...estimators.calibrated import curves_of
 from ...features import Template
 from ...metrics import SequenceEvaluation, evaluate_sequences, reliability_curve
 from ...report.console import Console, print_json
 from ...report.results import Outcome
+from ...report.transitions import transitions_html
 from ..show import Row, Show
 from .reading import Tagged, token_lines
 
@@ -78,6 +81,12 @@ class ChainShow(Show):
         if "classes" in curves_of(estimator):
             curve = reliability_curve(Y, estimator.predict_marginals(X), estimator.classes_)
         return replace(sequence_outcome(found, data), reliability=curve)
+
+    def transitions(self, estimator: Any) -> str:
+        """The matrix of the weights of transitions, and of first and last labels."""
+        weights = np.vstack([estimator.transition_, estimator.start_, estimator.stop_])
+        allowed = allowed_transitions(estimator.transitions, estimator.classes_)
+        return transitions_html(estimator.classes_.tolist(), weights, allowed)
 
     def suspects(self, estimator: Any, X: Any, Y: Any, n: int) -> list[dict[str, Any]]:
         """The sequences with the largest slack, with their words."""

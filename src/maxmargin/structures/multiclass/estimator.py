@@ -33,8 +33,11 @@ class MulticlassSVC(_LinearSVC):
     Attributes
     ----------
     classes_ : array (n_classes,)
+        The labels, sorted.
     coef_ : array (n_classes, d)
+        The weights of each class.
     intercept_ : array (n_classes,)
+        The weights of the constant feature times its value; 0 without one.
     support_, support_vectors_, dual_coef_ : arrays (m,), (m, d), (n_classes, m)
         Support vectors and their coefficients, with a kernel instead of ``coef_``.
     {result_}
