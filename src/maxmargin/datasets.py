@@ -102,8 +102,8 @@ def make_codes(
     """
     from sklearn.datasets import load_digits
 
-    images, digits = load_digits(return_X_y=True)
-    images = images / 16
+    found: Any = load_digits(return_X_y=True)  # its type also allows data frames
+    images, digits = found[0] / 16, found[1]
     random = np.random.default_rng(seed)
     cut = _TRAINING_IMAGES
     X_train, Y_train = _draw_codes(images[:cut], digits[:cut], n_train, length, random)
