@@ -9,7 +9,7 @@ from ...data.graph_lists import Graphs
 from ...errors import DataError
 from ...io.graphs import read_graphs
 from ...io.sources import display_name
-from ..files import DataFiles, Examples
+from ..files import DataFiles, Examples, Wish
 
 
 class GraphFiles(DataFiles):
@@ -25,7 +25,7 @@ class GraphFiles(DataFiles):
             raise DataError(f"all nodes have the same label: {labels}", display_name(path))
         return examples
 
-    def read_new(self, path: str, estimator: Any, no_labels: bool = False) -> Examples:
+    def read_new(self, path: str, estimator: Any, wish: Wish | None = None) -> Examples:
         """Graphs for a fitted estimator."""
         return self._read(path)
 

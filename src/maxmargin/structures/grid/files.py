@@ -8,7 +8,7 @@ from typing import Any
 from ...errors import DataError
 from ...io.images import read_images
 from ...io.sources import display_name
-from ..files import DataFiles, Examples
+from ..files import DataFiles, Examples, Wish
 
 
 class GridFiles(DataFiles):
@@ -21,7 +21,7 @@ class GridFiles(DataFiles):
             raise DataError("has no labels to train on", display_name(path))
         return examples
 
-    def read_new(self, path: str, estimator: Any, no_labels: bool = False) -> Examples:
+    def read_new(self, path: str, estimator: Any, wish: Wish | None = None) -> Examples:
         """Images for a fitted estimator."""
         return self._read(path)
 

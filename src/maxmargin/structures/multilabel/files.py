@@ -19,7 +19,7 @@ from ...io.npz import read_arrays
 from ...io.sources import display_name, open_source
 from ...io.svmlight import read_examples
 from ...saving.atomic import write_lines_atomic
-from ..files import DataFiles, Examples
+from ..files import DataFiles, Examples, Wish
 from .indicators import read_indicators
 
 #: The beginning of npz files.
@@ -44,7 +44,7 @@ class MultilabelFiles(DataFiles):
         names = examples.form["labels"]
         return self.structure.estimator(**options.parameters(), label_names=names)
 
-    def read_new(self, path: str, estimator: Any, no_labels: bool = False) -> Examples:
+    def read_new(self, path: str, estimator: Any, wish: Wish | None = None) -> Examples:
         """Examples for a fitted estimator, with the features and labels of its training."""
         X, Y, names = _read(path, estimator.n_features_in_)
         if Y is not None:
