@@ -100,7 +100,7 @@ class Crew:
     #: The driver sums in one thread; the workers have threads.
     threads = Threads(1)
 
-    #: As for a ``Shard``: no weights that must be >= 0, see ``Backend.train``.
+    #: As for a ``Shard``: no weights that must be >= 0, see ``Worker.begin``.
     positive = np.empty(0, np.int64)
 
     def __init__(
