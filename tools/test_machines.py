@@ -47,7 +47,7 @@ BOUNDED = [
 BRIEF = ["test_one_slack.py", "test_sdm.py", "test_estimators.py", "frozen"]
 
 #: What is run with checks of bounds for every change: oracles against enumeration, and passes.
-#: Those of one-slack call the same functions of a structure as those of SDM: one structure suffices.
+#: One-slack calls the same functions of a structure as SDM, so that one structure is enough.
 BRIEFLY_BOUNDED = (
     "best_of_all_outputs and compiled or optimum and (sdm or one-slack and multiclass) or guard"
 )
