@@ -8,7 +8,7 @@ demo: .venv/base
 	$(BIN)/maxmargin demo
 
 test: lint types
-	$(BIN)/pytest -n 2 --dist loadfile --durations=15
+	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=15
 
 # Several Ray nodes on this machine, which lose workers and nodes while they train.
 test-cluster: .venv/test

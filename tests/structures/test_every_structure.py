@@ -15,6 +15,7 @@ import maxmargin as mm
 from command_line import passed
 from maxmargin.data.source import n_examples
 from maxmargin.engine.bind import bind, interpret
+from maxmargin.engine.interpreted import in_python, is_built_in
 from maxmargin.engine.shard import Shard
 from maxmargin.problem import MARGIN, MODES, PREDICT
 from maxmargin.registry import all_structures, summary
@@ -125,10 +126,16 @@ def test_interpreted_and_compiled_runs_agree(name, rescaling, solver):
     assert_same_optimum(a, b)
 
 
-@pytest.mark.parametrize(("name", "rescaling"), RESCALED)
-def test_no_mistake_is_found(name, rescaling):
+@pytest.mark.parametrize("name", TINY)
+def test_no_mistake_is_found(name):
+    """Built-in functions in plain Python: numba would compile them for this test only."""
     tiny = TINY[name]
-    assert mm.check_problem(tiny.problem, tiny.X, tiny.Y, rescaling=rescaling).comparisons > 0
+    problem = copy.copy(tiny.problem)
+    if is_built_in(problem.functions):
+        problem.functions = plain = in_python(problem.functions)
+        problem.functions_for = lambda mode: plain
+    checked = mm.check_problem(problem, tiny.X, tiny.Y)
+    assert checked.comparisons > 0 and set(checked.rescalings) == set(tiny.rescalings)
 
 
 @pytest.mark.parametrize("name", TINY)

@@ -27,6 +27,23 @@ assert max(toy.result_.dual, other.result_.dual) <= min(toy.result_.primal, othe
 toy.report("report.html", X, Y, test=(X, Y))
 """
 
+COMMANDS = """
+from command_line import passed
+
+def said(*arguments):
+    return passed(*arguments).stdout
+
+assert "a level on a scale" in said("train", "--help")
+assert "--zero-one" in said("train", "toy", "--help")
+train = ("train", "toy", "data.txt", "-o", "model.mm")
+assert "Converged" in said(*train, "--solver", "toy", "--zero-one", "--report", "page.html")
+assert "Converged" in said(*train)
+assert len(said("predict", "model.mm", "data.txt").split()) == 6
+assert "score" in said("evaluate", "model.mm", "data.txt")
+assert "ToySVC" in said("info", "model.mm")
+assert "at least 4" in said("explain", "model.mm")
+"""
+
 
 @pytest.fixture
 def toy(tmp_path):
@@ -34,8 +51,10 @@ def toy(tmp_path):
     write_metadata(tmp_path / "installed", TOY)
     (tmp_path / "data.txt").write_text(DATA)
 
+    paths = (tmp_path / "installed", *TOY_PATHS, ROOT / "tests")
+
     def run(*arguments):
-        done = run_python(*arguments, paths=(tmp_path / "installed", *TOY_PATHS), cwd=tmp_path)
+        done = run_python(*arguments, paths=paths, cwd=tmp_path)
         assert done.returncode == 0, (arguments, done.stdout, done.stderr)
         return done.stdout
 
@@ -55,22 +74,15 @@ def test_from_fit_to_the_report(toy, tmp_path):
     assert "ToySVC" in page and "at least 4" in page
 
 
-def test_on_the_command_line(toy, tmp_path):
-    assert "a level on a scale" in toy("-m", "maxmargin", "train", "--help")
-    assert "--zero-one" in toy("-m", "maxmargin", "train", "toy", "--help")
-    train = ("-m", "maxmargin", "train", "toy", "data.txt", "-o", "model.mm")
-    assert "Converged" in toy(*train, "--solver", "toy", "--zero-one", "--report", "page.html")
-    assert "Converged" in toy(*train)
-    assert len(toy("-m", "maxmargin", "predict", "model.mm", "data.txt").split()) == 6
-    assert "score" in toy("-m", "maxmargin", "evaluate", "model.mm", "data.txt")
-    assert "ToySVC" in toy("-m", "maxmargin", "info", "model.mm")
-    assert "at least 4" in toy("-m", "maxmargin", "explain", "model.mm")
+def test_on_the_command_line(toy):
+    toy("-c", COMMANDS)
 
 
 def test_all_tests_of_structures_and_solvers(toy):
-    """The toy structure with all solvers, and the toy solver on all structures."""
+    """The toy structure with all solvers, and the toy solver on two more structures."""
     tests = ROOT / "tests" / "structures" / "test_every_structure.py"
-    said = toy("-m", "pytest", tests, "-q", "-x", "-k", "toy", "--rootdir", ROOT, "-c",
+    chosen = "[toy or -toy] and (binary or multiclass)"
+    said = toy("-m", "pytest", tests, "-q", "-x", "-k", chosen, "--rootdir", ROOT, "-c",
         ROOT / "pyproject.toml", "-p", "no:cacheprovider")  # fmt: skip
     passed = re.search(r"(\d+) passed", said)
     assert passed and int(passed[1]) > 50, said
