@@ -29,11 +29,17 @@ def report_estimator(
     suspects = None if X is None else show.suspects(clf, X, Y, SUSPECTS)
     size = "" if X is None else f"{len(Y):,} examples"
     shown = [found for found in outcomes if found is not None]
-    write_report(path, describe(clf, size, shown, suspects, n))
+    sections = [part for _, *last in sets[-1:] for part in show.sections(clf, *last)]
+    write_report(path, describe(clf, size, shown, suspects, n, sections))
 
 
 def describe(
-    clf: Any, size: str, outcomes: Sequence[Outcome], suspects: list[dict[str, Any]] | None, n: int
+    clf: Any,
+    size: str,
+    outcomes: Sequence[Outcome],
+    suspects: list[dict[str, Any]] | None,
+    n: int,
+    sections: Sequence[tuple[str, str]] = (),
 ) -> Run:
     """The content of the report of a fitted estimator; ``size`` describes the training data."""
     name = type(clf).__name__
@@ -46,6 +52,7 @@ def describe(
         outcomes=outcomes,
         explanation=_explanation(clf, n),
         suspects=suspects,
+        sections=sections,
     )
 
 

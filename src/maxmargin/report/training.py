@@ -43,6 +43,8 @@ class Run:
     explanation : Explanation or None
     suspects : list of dict or None
         As ``ChainSVC.suspects`` returns them; ``words`` and ``lines`` may be None.
+    sections : list of (title, HTML)
+        More sections, such as pictures of predictions.
     """
 
     result: Result
@@ -52,6 +54,7 @@ class Run:
     outcomes: Sequence[Outcome] = ()
     explanation: Any = None
     suspects: list[dict[str, Any]] | None = None
+    sections: Sequence[tuple[str, str]] = ()
 
     def with_settings(self, settings: dict[str, Any]) -> Run:
         """A copy with more settings, which come first."""
@@ -79,6 +82,8 @@ def training_page(run: Run) -> Page:
     page.section("Where the time went", _time(run.result))
     if run.outcomes:
         page.section("Results by label", *map(outcome_html, run.outcomes))
+    for title, content in run.sections:
+        page.section(title, content)
     if run.explanation is not None:
         from .learnt import explanation_html
 

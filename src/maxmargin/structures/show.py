@@ -103,7 +103,7 @@ class Show:
         """Add the line numbers of the file to the suspects of the report, if possible."""
 
     def sections(self, estimator: Any, X: Any, Y: Any) -> list[tuple[str, str]]:
-        """Additional sections of the report as (title, HTML), such as pictures of predictions."""
+        """More sections of the report as (title, HTML), such as pictures of predictions on X."""
         return []
 
 
