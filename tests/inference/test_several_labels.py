@@ -51,9 +51,9 @@ def test_no_expansion_move_improves_potts_models(model):
 @given(models(forest=True))
 @settings(max_examples=100, deadline=None)
 def test_combined_solves_forests(model):
-    y, bound = decode("combined", model)
-    assert model.value(y) == model.maximum()
-    np.testing.assert_allclose(bound, model.maximum(), atol=1e-9)
+    """A move on an induced forest is then a move of all nodes."""
+    y, bound = decode("combined", model, effort=1)
+    assert model.value(y) == model.maximum() <= bound + 1e-9
 
 
 def test_combined_is_better_than_its_parts_on_frustrated_graphs():

@@ -18,9 +18,12 @@ def test_the_bound_is_never_below_the_maximum(model, effort, seed):
     assert model.value(y) <= model.maximum() <= bound + 1e-9
 
 
-@given(models(forest=True))
+@given(models(forest=True), st.booleans())
 @settings(max_examples=200, deadline=None)
-def test_forests_are_solved_by_one_sweep(model):
+def test_paths_and_stars_are_solved_by_one_sweep(model, star):
+    """Where no node but the root has two children, a pass back is dynamic programming."""
+    later = np.arange(1, len(model.edges) + 1)
+    model = model._replace(edges=np.stack([0 * later if star else later - 1, later], axis=1))
     y, bound = decode("trws", model, effort=1)
     assert model.value(y) == model.maximum()
     np.testing.assert_allclose(bound, model.maximum(), atol=1e-9)

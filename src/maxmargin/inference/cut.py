@@ -235,16 +235,17 @@ def adopt(v, start, link, residual, node, control):
     sink = node[v * STRIDE + SINK]
     best, nearest, time = np.int64(NONE), FAR, control[TIME]
     for j in range(start[v], start[v + 1]):
-        arc = np.int64(j) if sink else np.int64(link[4 * j + 1])
         w = np.int64(link[4 * j])
-        if residual[2 * arc + 1] <= 0.0 or node[w * STRIDE + SINK] != sink:
+        if node[w * STRIDE + SINK] != sink or node[w * STRIDE + PARENT] == FREE:
             continue
-        if node[w * STRIDE + PARENT] != FREE:
-            distance = node[w * STRIDE + DISTANCE]
-            if node[w * STRIDE + STAMP] != time:
-                distance = find_distance(w, link, node, time)
-            if distance < nearest:
-                best, nearest = np.int64(j), distance
+        arc = np.int64(j) if sink else np.int64(link[4 * j + 1])
+        if residual[2 * arc + 1] <= 0.0:
+            continue
+        distance = node[w * STRIDE + DISTANCE]
+        if node[w * STRIDE + STAMP] != time:
+            distance = find_distance(w, link, node, time)
+        if distance < nearest:
+            best, nearest = np.int64(j), distance
     if best != NONE:
         node[v * STRIDE + PARENT] = best
         node[v * STRIDE + STAMP], node[v * STRIDE + DISTANCE] = control[TIME], nearest + 1
