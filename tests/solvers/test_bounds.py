@@ -175,3 +175,16 @@ def test_the_certificate_in_words_and_in_model_files(tmp_path):
     assert loaded.history == result.history and loaded.status is result.status
     result.plot(tmp_path / "weak.html")
     assert "part of the gap that inference leaves" in (tmp_path / "weak.html").read_text()
+
+
+def test_a_checkpoint_cannot_invent_an_inference_gap(tmp_path):
+    class Liar(mm.SDM):
+        def step_once(self, task, state):
+            w, found, dual, upper = super().step_once(task, state)
+            return w, 0.5 * (found + dual), dual, upper
+
+    problem, path = TightCycles(slack=np.nan), tmp_path / "run.ck"
+    options = {"C": C, "tol": 1e-9, "checkpoint": path}
+    mm.train(problem, X, Y, solver=Liar(), max_iter=4, **options)
+    with pytest.raises(mm.CheckpointError, match="exact oracle has left a gap"):
+        mm.train(problem, X, Y, solver=Liar(), max_iter=8, **options)

@@ -104,11 +104,6 @@ class Backend:
         from .shared import distribute
 
         with self.crew(problem, X, Y, weight) as crew:
-            if any(crew.call("has_signs")):
-                raise DataError(
-                    "weights that must be >= 0 (positive) are trained in this process only: leave "
-                    "out backend="
-                )
             shard: Any = crew
             chosen = distribute(get_solver(solver, shard))
             result = train_shard(shard, C, chosen, *settings)

@@ -96,7 +96,7 @@ class Crew:
     #: As for a ``Shard``: the dual bounds the optimum of all models.
     bounds = ""
 
-    #: As for a ``Shard``: no weights that must be >= 0, see ``Backend.train``.
+    #: As for a ``Shard``: no weights that must be >= 0, see ``Worker.begin``.
     positive = np.empty(0, np.int64)
 
     def __init__(

@@ -18,6 +18,7 @@ from ..data.checked import check_like
 from ..engine.bounds import Hinge
 from ..engine.shard import Shard
 from ..engine.vectors import Vector, changed, warm_up_exchange
+from ..errors import DataError
 from ..problem import PREDICT, CompiledProblem, Pack
 from ..solvers import working_sets as sets
 from ..solvers.bundle import LineSearch
@@ -115,6 +116,11 @@ class Worker:
 
     def begin(self, solver: Any, C: float, mode: int, tol: float, random: Any) -> None:
         """Start a solver; ``random`` is the state of a RandomState."""
+        if len(self.shard.positive):
+            raise DataError(
+                "weights that must be >= 0 (positive) are trained in this process only: leave out "
+                "backend="
+            )
         generator = np.random.RandomState()
         generator.set_state(random)
         self.solver, self.C = solver, C
@@ -241,10 +247,6 @@ class Worker:
         """sum_i weight_i H_i at w, or at the point ``at``."""
         w = self.w if at is None else self._dense(at)
         return sets.hinge_at(self.task, self.state, w, add)
-
-    def has_signs(self) -> bool:
-        """Whether there are weights that must be >= 0."""
-        return len(self.shard.positive) > 0
 
     def fingerprint(self) -> str:
         """A hash of the examples."""

@@ -123,7 +123,10 @@ def check_certificate(task: Task, run: Any) -> None:
     if best.at_zero < np.inf:
         points.append((np.zeros_like(best.w), best.at_zero, "w = 0"))
     for w, stored, name in points:
-        value = primal(w, shard.hinge(w, task.mode).found, task.C)
+        hinge = shard.hinge(w, task.mode)
+        value = primal(w, hinge.found, task.C)
         good = value <= stored or close(value, stored)
         require(good, f"{name} has the objective {value:.6g}, not {stored:.6g}")
+        if w is best.w and hinge.found == hinge.bound:  # the oracle is exact
+            require(close(best.found, best.primal), "an exact oracle has left a gap")
     shard.n_oracle = n_oracle
