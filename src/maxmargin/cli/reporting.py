@@ -28,8 +28,9 @@ def check_report(report: Path | None, test: str | None, data: str, others: list[
             raise MaxMarginError(f"{report}: is also the output {other}: name another file")
     if test is not None:
         check_output(report, test)
-        with open(test, "rb"):  # fail before training if it cannot be read
-            pass
+        if not Path(test).is_dir():  # fail before training if it cannot be read
+            with open(test, "rb"):
+                pass
 
 
 def report_training(
@@ -39,16 +40,17 @@ def report_training(
     structure = estimator.structure
     show = structure.show
     number_features(estimator)
-    outcomes = []
+    outcomes, last = [], examples
     if test is not None:
-        more = structure.files.read_labelled(test, estimator)
+        last = structure.files.read_labelled(test, estimator)
         name = f"test data ({Path(test).name})"
-        outcomes.append(show.outcome(estimator, name, more.X, more.Y))
+        outcomes.append(show.outcome(estimator, name, last.X, last.Y))
     outcomes.append(show.outcome(estimator, "training data", examples.X, examples.Y))
     suspects = show.suspects(estimator, examples.X, examples.Y, SUSPECTS)
     show.locate(suspects or [], examples)
     shown = [found for found in outcomes if found is not None]
-    run = describe(estimator, examples.size, shown, suspects, _WEIGHTS)
+    sections = show.sections(estimator, last.X, last.Y)
+    run = describe(estimator, examples.size, shown, suspects, _WEIGHTS, sections)
     write_report(report, run.with_settings({"data": command}))
 
 

@@ -31,11 +31,17 @@ def report_estimator(
     suspects = None if X is None else show.suspects(clf, X, Y, SUSPECTS)
     size = "" if Y is None else f"{len(Y):,} examples"
     shown = [found for found in outcomes if found is not None]
-    write_report(path, describe(clf, size, shown, suspects, n))
+    sections = [part for _, *first in sets[:1] for part in show.sections(clf, *first)]
+    write_report(path, describe(clf, size, shown, suspects, n, sections))
 
 
 def describe(
-    clf: Any, size: str, outcomes: Sequence[Outcome], suspects: list[dict[str, Any]] | None, n: int
+    clf: Any,
+    size: str,
+    outcomes: Sequence[Outcome],
+    suspects: list[dict[str, Any]] | None,
+    n: int,
+    sections: Sequence[tuple[str, str]] = (),
 ) -> Run:
     """The content of the report of a fitted estimator; ``size`` describes the training data."""
     name = type(clf).__name__
@@ -50,6 +56,7 @@ def describe(
         explanation=explanation,
         suspects=suspects,
         transitions=clf.structure.show.transitions(clf) if explanation is not None else "",
+        sections=sections,
     )
 
 

@@ -46,6 +46,8 @@ class Run:
         As ``ChainSVC.suspects`` returns them; ``words`` and ``lines`` may be None.
     transitions : str
         HTML of the weights of transitions; empty for a model without.
+    sections : list of (title, HTML)
+        More sections, such as pictures of predictions.
     """
 
     result: Result
@@ -56,6 +58,7 @@ class Run:
     explanation: Any = None
     suspects: list[dict[str, Any]] | None = None
     transitions: str = ""
+    sections: Sequence[tuple[str, str]] = ()
 
     def with_settings(self, settings: dict[str, Any]) -> Run:
         """A copy with more settings, which come first."""
@@ -82,6 +85,8 @@ def training_page(run: Run) -> Page:
         reliability = reliability_html(page, run.outcomes)
         if reliability:
             page.section("Reliability of probabilities", reliability)
+    for title, content in run.sections:
+        page.section(title, content)
     page.section("Certificate", _certificate(run.result))
     if len(run.result.history) > 0:
         page.section("Convergence", _convergence(page, run.result))

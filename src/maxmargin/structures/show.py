@@ -105,7 +105,7 @@ class Show:
         return ""
 
     def sections(self, estimator: Any, X: Any, Y: Any) -> list[tuple[str, str]]:
-        """Additional sections of the report as (title, HTML), such as pictures of predictions."""
+        """More sections of the report as (title, HTML), such as pictures of predictions on X."""
         return []
 
 

@@ -257,3 +257,14 @@ def test_cross_validation_and_more_examples():
 def test_problems_are_checked():
     X, Y = random_examples(3, (3, 2), cycle=True)
     assert mm.check_problem(GraphProblem(3), X, Y, rescaling="margin").comparisons > 0
+
+
+def test_reports_draw_graphs_with_positions(tmp_path):
+    X, Y = random_examples(2, (3, 2), cycle=False)
+    placed = [mm.Graph(x.nodes, x.edges, x.edge_features, positions=x.nodes) for x in X]
+    clf = mm.GraphSVC(C=C).fit(placed, Y)
+    clf.report(tmp_path / "report.html", placed, Y)
+    page = (tmp_path / "report.html").read_text(encoding="utf8")
+    assert page.count("<circle cx=") == 5 and page.count("<line x1=") == 3
+    clf.report(tmp_path / "report.html", X, Y)
+    assert "<circle cx=" not in (tmp_path / "report.html").read_text(encoding="utf8")

@@ -1,12 +1,16 @@
 """Images as graphs: edges and contrast from their definitions, files and pictures."""
 
+import base64
+import io
 import json
+import re
 
 import numpy as np
 import pytest
 
 import maxmargin as mm
 from command_line import error_of, passed, run
+from maxmargin.report.pictures import label_colors
 from maxmargin.structures.grid.images import contrast_scale, edge_names, grid_edges, grid_graphs
 
 C = 0.5
@@ -125,3 +129,18 @@ def test_folders_of_pictures(tmp_path):
     (tmp_path / "data" / "masks" / "1.png").unlink()
     wrong = error_of(run("train", "grid", tmp_path / "data", "-o", tmp_path / "n.mm"))
     assert "1.png: has no mask" in wrong
+
+
+def test_reports_show_images(tmp_path):
+    """The pictures are those that the arrays describe."""
+    Image = pytest.importorskip("PIL.Image")
+    X, Y = images()
+    clf = mm.GridSVC(C=C, pairwise="associative").fit(X, Y)
+    clf.report(tmp_path / "report.html", X, Y)
+    page = (tmp_path / "report.html").read_text(encoding="utf8")
+    found = re.findall(r'alt="truth"[^>]*base64,([^"]+)"', page)
+    assert len(found) == len(X)
+    for code, truth in zip(found, Y, strict=True):
+        pixels = np.asarray(Image.open(io.BytesIO(base64.b64decode(code))))
+        assert np.array_equal(pixels, label_colors(truth))
+        assert len(np.unique(pixels.reshape(-1, 3), axis=0)) == len(np.unique(truth))

@@ -9,10 +9,14 @@ import numpy as np
 from ...data.labels import as_label_array
 from ...outputs.explain import largest_slacks
 from ...report.evaluation import ShownEvaluation
+from ...report.pictures import graph_html, legend_html
 from ...report.results import Outcome
 from ..show import Row, Show
 from .labels import VOID, encode_nodes, flat_labels, known_labels
 from .pairs import KINDS
+
+#: Number of graphs or images to draw.
+PICTURES = 6
 
 
 class ShownNodes(ShownEvaluation):
@@ -99,6 +103,29 @@ class GraphShow(Show):
              "truth": names[s.truth].tolist(), "worst": names[s.worst].tolist()}
             for s in found
         ]  # fmt: skip
+
+    def sections(self, estimator: Any, X: Any, Y: Any) -> list[tuple[str, str]]:
+        """The first graphs that have positions."""
+        some = [i for i, x in enumerate(X) if getattr(x, "positions", None) is not None and len(x)]
+        some = some[:PICTURES]
+        if not some:
+            return []
+        graphs, void = [X[i] for i in some], estimator.void
+        labels = estimator.classes_.tolist()
+        pairs = zip(graphs, [Y[i] for i in some], estimator.predict(graphs), strict=True)
+        drawn = [
+            graph_html(x.positions, x.edges, codes_of(y, labels, void), codes_of(z, labels, void))
+            for x, y, z in pairs
+        ]
+        words = "<p>True labels, with a ring in the colour of the predicted one.</p>"
+        return [("Graphs", words + legend_html(labels) + "".join(drawn))]
+
+
+def codes_of(y: Any, labels: list[Any], void: Any) -> np.ndarray:
+    """The colours of labels, as class numbers; -1 for those that are not known."""
+    number = {label: k for k, label in enumerate(labels) if void is None or label != void}
+    items = np.ravel(np.asarray(y, object)).tolist()
+    return np.array([number.get(label, -1) for label in items], np.int64)
 
 
 def evaluate_nodes(estimator: Any, X: Any, Y: Any) -> ShownNodes:

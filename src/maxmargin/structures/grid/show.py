@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from ...report.pictures import image_colors, label_colors, legend_html, picture_html
 from ...report.results import Outcome
-from ..graph.show import GraphShow, ShownNodes, evaluate_nodes
+from ..graph.show import PICTURES, GraphShow, ShownNodes, codes_of, evaluate_nodes
 from ..show import Row
+from .images import read_images
 
 
 class ShownPixels(ShownNodes):
@@ -41,3 +45,21 @@ class GridShow(GraphShow):
         """Confusion of labels."""
         found = super().outcome(estimator, data, X, Y)
         return Outcome(data, found.labels, found.confusion, "pixels", found.more)
+
+    def sections(self, estimator: Any, X: Any, Y: Any) -> list[tuple[str, str]]:
+        """The first images next to their true labels, predictions and errors."""
+        labels, X, Y = estimator.classes_.tolist(), list(X[:PICTURES]), list(Y[:PICTURES])
+        images, rows = read_images(X), []
+        for image, truth, found in zip(images, Y, estimator.predict(X), strict=True):
+            if 0 in image.shape:
+                continue
+            shape = image.shape[:2]
+            t, f = (codes_of(y, labels, estimator.void).reshape(shape) for y in (truth, found))
+            wrong = np.where((t >= 0) & (t != f), 3, -1)
+            pictures = {
+                "image": image_colors(image), "truth": label_colors(t),
+                "prediction": label_colors(f), "errors": label_colors(wrong),
+            }  # fmt: skip
+            rows.append("".join(picture_html(c, title) for title, c in pictures.items()))
+        content = legend_html(labels) + "".join(f"<div>{row}</div>" for row in rows)
+        return [("Images", content)] if rows else []
