@@ -15,7 +15,7 @@ from .sources import display_name, open_source
 
 def read_npz(source: Any) -> dict[str, np.ndarray]:
     """The arrays of an npz file or stream, by name."""
-    with open_source(source) as stream:
+    with open_source(source, binary=True) as stream:
         content = io.BytesIO(stream.read())
     return read_arrays(content, display_name(source))
 

@@ -46,13 +46,15 @@ def display_name(source: Any) -> str:
 
 
 @contextmanager
-def open_source(source: Any) -> Iterator[BinaryIO]:
+def open_source(source: Any, binary: bool = False) -> Iterator[BinaryIO]:
     """Open a source as uncompressed bytes; files that the caller opened stay open.
 
     Parameters
     ----------
     source : str, path or binary file object
         ``"-"`` is standard input. Gzip is recognised by content, whatever the name.
+    binary : bool
+        Whether the source may contain other data than text.
 
     Raises
     ------
@@ -62,6 +64,8 @@ def open_source(source: Any) -> Iterator[BinaryIO]:
     name = display_name(source)
     try:
         with _open_binary(source) as stream:
+            if not binary:
+                _refuse_binary(stream, name)
             yield stream
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise DataError(
@@ -92,7 +96,6 @@ def _open_binary(source: Any) -> Iterator[BinaryIO]:
         if stream.peek(2)[:2] == _GZIP_MAGIC:
             unzipped: Any = gzip.GzipFile(fileobj=stream)
             stream = stack.enter_context(io.BufferedReader(unzipped, _BLOCK_BYTES))
-        _refuse_binary(stream, display_name(source))
         yield stream
 
 

@@ -109,13 +109,23 @@ def check_oracle(task: Task, known: Any, first: int, w: np.ndarray, i: int) -> N
     truth = (0.0, 0.0)
     for value, more in [truth, *(value_of(shard, w, task.mode, i, y) for y in outputs)]:
         highest, above = max((highest, above), (value, more))
-    if bounded and highest - bound[i] > error + above:
+    if bounded and highest - bound[i] > error + above + _size_of_scores(task, w, i):
         refuse_bound(i, float(bound[i]), highest)
     if not bounded and highest - best > error + above:
         raise ProblemError(
             f"the oracle's output for example {i} has the value {best:.6g}, but an earlier "
             f"output or the true one has {highest:.6g}: {ADVICE}"
         )
+
+
+def _size_of_scores(task: Task, w: np.ndarray, i: int) -> float:
+    """The rounding error of an output far from the truth: a bound is a sum of such numbers."""
+    shard, far = task.shard, task.shard.new_labels()
+    shard.oracle(np.zeros_like(w), task.mode, far, np.array([i]), shard.new_bounds())
+    shard.n_oracle -= 1
+    return value_of(shard, w, task.mode, i, far[shard.pack.offsets[i] : shard.pack.offsets[i + 1]])[
+        1
+    ]
 
 
 def _rounding_of(task: Task, w: np.ndarray) -> float:

@@ -13,10 +13,10 @@ from ...engine.shard import predict_labels, predict_with_bounds
 from ...errors import DataError
 from ...estimators.base import _SVC
 from ...estimators.parameters import WarmStartParameters
-from ...outputs.explain import Explanation, explain, largest_weights
+from ...outputs.explain import Explanation, Suspects, explain, find_suspects, largest_weights
 from ...outputs.m_best import predict_m_best
 from ...training import check_examples
-from .labels import flat_labels, known_labels
+from .labels import VOID, encode_nodes, flat_labels, known_labels
 from .pairs import first_pairs, pair_tables
 from .plans import all_forests
 from .problem import GraphProblem
@@ -114,6 +114,18 @@ class _GraphModel(WarmStartParameters, _SVC):
         return Explanation(
             explain(self, n).labels, largest_weights("pairs of labels", values, names, n)
         )
+
+    def _suspects(self, X: Any, Y: Any, n: int) -> Suspects:
+        graphs = self._graphs(X)
+        _, codes = encode_nodes(self._flat(Y), graphs, self.void, self.classes_)
+        if (codes == VOID).any():
+            graphs, codes = graphs.keep_nodes(codes != VOID), codes[codes != VOID]
+        problem = self._problem(graphs)
+        pack = problem.pack(graphs, np.split(codes, graphs.offsets[1:-1]))
+        found = find_suspects(problem, pack, self._w(), self.rescaling, n)
+        for suspect in found:
+            suspect |= {name: self.classes_[suspect[name]].tolist() for name in ("truth", "worst")}
+        return found
 
     def _pair_names(self) -> list[str]:
         """The names of the weights of pairs, in the order of w."""

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 
 from ...data.labels import as_label_array
-from ...outputs.explain import largest_slacks
 from ...report.evaluation import ShownEvaluation
 from ...report.pictures import graph_html, legend_html
 from ...report.results import Outcome
 from ..show import Row, Show
-from .labels import VOID, encode_nodes, flat_labels, known_labels
+from .labels import flat_labels, known_labels
 from .pairs import KINDS
 
 #: Number of graphs or images to draw.
@@ -86,23 +85,6 @@ class GraphShow(Show):
     def explain(self, estimator: Any, n: int) -> Any:
         """The largest weights of labels and of pairs of labels."""
         return estimator.explain(n)
-
-    def suspects(self, estimator: Any, X: Any, Y: Any, n: int) -> list[dict[str, Any]]:
-        """The graphs with the largest slack."""
-        graphs = estimator._graphs(X)
-        _, codes = encode_nodes(estimator._flat(Y), graphs, estimator.void, estimator.classes_)
-        if (codes == VOID).any():
-            keep = codes != VOID
-            graphs, codes = graphs.keep_nodes(keep), codes[keep]
-        problem = estimator._problem(graphs)
-        pack = problem.pack(graphs, np.split(codes, graphs.offsets[1:-1]))
-        names = estimator.classes_
-        found = largest_slacks(problem, pack, estimator._w(), estimator.rescaling, n)
-        return [
-            {"index": s.index, "slack": s.slack, "loss": s.loss,
-             "truth": names[s.truth].tolist(), "worst": names[s.worst].tolist()}
-            for s in found
-        ]  # fmt: skip
 
     def sections(self, estimator: Any, X: Any, Y: Any) -> list[tuple[str, str]]:
         """The first graphs that have positions."""

@@ -87,7 +87,7 @@ def _size(X: Any) -> str:
 def _read(path: str, n_features: int | None = None) -> tuple[Any, Any, list[Any]]:
     """``(X, Y, names of labels)`` of a file; Y is None if it has none."""
     name = display_name(path)
-    with open_source(path) as stream:
+    with open_source(path, binary=True) as stream:
         content = stream.read()
     if not content.startswith(_ZIP):
         return _read_text(content, name, n_features)

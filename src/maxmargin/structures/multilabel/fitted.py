@@ -13,7 +13,7 @@ from ...estimators.base import _SVC
 from ...estimators.classifier import read_matrix
 from ...estimators.parameters import WarmStartParameters
 from ...objective import check_factor
-from ...outputs.explain import Explanation, explain, largest_weights
+from ...outputs.explain import Explanation, Suspects, explain, find_suspects, largest_weights
 from ...outputs.m_best import predict_m_best
 from .indicators import read_indicators
 from .problem import LabelSets
@@ -85,6 +85,16 @@ class _MultilabelModel(ClassifierMixin, WarmStartParameters, _SVC):
         values = self.interactions_[a, b]
         shown = largest_weights("pairs of labels", values, pairs, n) if len(pairs) else None
         return Explanation(explain(self, n).labels, shown)
+
+    def _suspects(self, X: Any, Y: Any, n: int) -> Suspects:
+        X, problem, names = read_matrix(self, X, reset=False), self._problem(), self.classes_
+        pack = problem.pack(X, read_indicators(Y, X.shape[0], len(names)))
+        found = find_suspects(problem, pack, self._w(), self.rescaling, n)
+        for suspect in found:  # the names of the labels in each set
+            suspect |= {
+                name: names[np.flatnonzero(suspect[name])].tolist() for name in ("truth", "worst")
+            }
+        return found
 
     @property
     def interactions_(self) -> np.ndarray:
