@@ -43,7 +43,10 @@ def entries(text):
                     yield line, following.strip() if following.startswith(" ") else ""
 
 
-@pytest.mark.parametrize(("name", "target"), list(documented()), ids=lambda value: str(value)[:60])
+DOCUMENTED = list(documented())
+
+
+@pytest.mark.parametrize(("name", "target"), DOCUMENTED, ids=[name for name, _ in DOCUMENTED])
 def test_no_entry_is_blank(name, target):
     text = target.__doc__
     assert text, f"{name} has no docstring"
