@@ -96,6 +96,7 @@ def frozen(values: Any, dtype: Any) -> np.ndarray:
     Parameters
     ----------
     values : array_like
+        The numbers.
     dtype : numpy type
         Such as ``np.float64``; the same for every call of ``pack``.
 

@@ -196,7 +196,7 @@ def test_a_crash_of_the_child_is_a_finding():
     """In a script of its own, whose classes the child cannot import."""
     done = subprocess.run([sys.executable, "-c", CRASH], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("decode(x, w) of example 0 crashed (signal SIGABRT)")
+    assert done.stdout.startswith("decode(data, w, i, PREDICT, y, work) of example 0 crashed")
 
 
 def test_plain_python_reaches_functions_that_functions_call():

@@ -19,7 +19,7 @@ from ..data.checked import check_pack
 from ..engine.interpreted import Enough, at_most, in_python, is_built_in, is_compiled
 from ..engine.python import as_compiled_problem
 from ..engine.shard import Shard
-from ..errors import DataError, ProblemError
+from ..errors import DataError, MaxMarginError, ProblemError
 from ..problem import MARGIN, MODES, PREDICT, SLACK, CompiledProblem, Pack
 from ..training import check_examples, random
 from .child import NotSentError, check_in_child
@@ -234,7 +234,7 @@ def accepted_modes(example: Example, rescaling: str | None) -> tuple[list[int], 
         try:
             example.decode(np.zeros(example.pack.dim), mode)
             modes.append(mode)
-        except (NotImplementedError, ProblemError) as error:
+        except (NotImplementedError, MaxMarginError) as error:
             if not isinstance(error.__cause__ or error, NotImplementedError):
                 raise
             refused.append(name)

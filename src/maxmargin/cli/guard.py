@@ -74,16 +74,17 @@ def say(kind: str, message: str, style: str) -> None:
 
 
 def check_inputs(*paths: str | Path) -> None:
-    """Raise an error now if one of the files to read is missing, a folder or not permitted.
+    """Raise an error now if one of the files to read is missing or not permitted.
 
     Commands call it before they import anything slow. Pipes are not opened: opening one twice
-    would lose its content.
+    would lose its content. Some structures read folders; the readers of others refuse them.
     """
     for path in map(str, paths):
         if path == "-":
             continue
         try:
-            if not stat.S_ISFIFO(os.stat(path).st_mode):
+            mode = os.stat(path).st_mode
+            if not (stat.S_ISFIFO(mode) or stat.S_ISDIR(mode)):
                 open(path, "rb").close()
         except OSError as error:
             raise MaxMarginError(f"{path}: cannot be read: {error.strerror or error}") from error

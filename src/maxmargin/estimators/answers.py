@@ -132,7 +132,7 @@ class Answers:
         Raises
         ------
         MaxMarginError
-            If bokeh is missing (``pip install maxmargin[plot]``), or the file cannot be written.
+            If bokeh is missing (``pip install bokeh``), or the file cannot be written.
         """
         from ..report.fitted import report_estimator
 

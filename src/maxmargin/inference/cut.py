@@ -94,7 +94,7 @@ def push_along_arcs(n, start, link, residual, terminal):
 
 @register_jitable
 def start_trees(n, terminal, node, control):
-    """Every node with a terminal capacity is a tree of its own, and active."""
+    """Every node with a terminal capacity starts as a tree, and is active."""
     control[FIRST], control[LAST], control[TIME] = NONE, NONE, 0
     control[FIRST_ORPHAN], control[LAST_ORPHAN] = NONE, NONE
     for v in range(n):

@@ -132,7 +132,7 @@ def _open(path: Path, mask: bool) -> np.ndarray:
         from PIL import Image
     except ImportError as error:
         raise MaxMarginError(
-            "reading pictures needs pillow: pip install maxmargin[images]"
+            "reading pictures needs pillow: pip install pillow"
         ) from error
     try:
         with Image.open(path) as picture:

@@ -43,6 +43,7 @@ def reliability_curve(
     Parameters
     ----------
     truth : array (n,) of labels, or list of sequences of labels
+        The true labels.
     probabilities : array (n, n_classes), or list of arrays (L, n_classes)
         As from ``predict_proba`` or ``predict_marginals``.
     classes : array (n_classes,)

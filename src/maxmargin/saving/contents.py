@@ -192,7 +192,8 @@ def _number(name: str, value: Any) -> Any:
 
 def _records(history: np.ndarray) -> list[Record]:
     counts = [Record._fields.index(name) for name in ("iteration", "n_oracle", "planes")]
-    if history.ndim == 2 and history.shape[1] == len(Record._fields) - 1:  # without inference gaps
+    old = history.dtype.kind == "f" and history.ndim == 2  # written before there were such gaps
+    if old and history.shape[1] == len(Record._fields) - 1:
         history = np.column_stack([history, np.zeros(len(history))])
     if history.dtype.kind != "f" or history.ndim != 2 or history.shape[1] != len(Record._fields):
         raise ValueError(f"the history is an array of {history.dtype} of shape {history.shape}")

@@ -18,7 +18,7 @@ class Certificate:
 
     ``found`` is P(w) of the outputs that were found, ``primal`` its upper bound; they are equal if
     the oracle is exact. The weights with the lowest ``found`` are kept: an inexact oracle often has
-    the best bounds at weights that have learnt nothing, such as w = 0.
+    the best bounds at weights that have learned nothing, such as w = 0.
     """
 
     def __init__(self, newest: bool = False) -> None:

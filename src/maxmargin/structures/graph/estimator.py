@@ -32,6 +32,7 @@ class GraphSVC(_GraphTrainer):
     Attributes
     ----------
     classes_ : array (n_classes,)
+        The labels.
     coef_ : array (n_classes, d)
         Weights of the node features.
     pairwise_ : array (e, n_classes, n_classes)
@@ -40,7 +41,9 @@ class GraphSVC(_GraphTrainer):
     inference_ : str
         The decoder that was used in training.
     n_features_in_, n_edge_features_in_ : int
+        Number of features of a node, and of an edge.
     class_weight_ : array (n_classes,) or None
+        The weight of each label, if ``class_weight`` is given.
     {result_}
 
     Examples

@@ -56,7 +56,8 @@ class _GraphModel(WarmStartParameters, _SVC):
 
         Parameters
         ----------
-        X : list of inputs, as for ``fit``
+        X : list of inputs
+            As for ``fit``.
         return_bound : bool
             Also return upper bounds.
 

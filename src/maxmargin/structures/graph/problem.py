@@ -103,7 +103,7 @@ class GraphProblem(CompiledProblem):
             raise DataError(
                 "slack rescaling has no oracle for graphs: the product of loss and score is not a "
                 "sum over nodes and edges; use rescaling='margin'"
-            )
+            ) from NotImplementedError("slack rescaling")
         return pack.work
 
     def positive(self, pack: Pack) -> range | None:

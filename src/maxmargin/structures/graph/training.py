@@ -55,6 +55,7 @@ class _GraphTrainer(GraphParameters, _GraphModel):
         Parameters
         ----------
         X : list of inputs
+            Graphs or images, as the class describes them.
         Y : list of outputs
             Labels of any hashable type, one per node. Nodes with the label None are left out of
             training, with their edges.

@@ -45,6 +45,7 @@ class GridSVC(_GraphTrainer):
     Attributes
     ----------
     classes_ : array (n_classes,)
+        The labels.
     coef_ : array (n_classes, channels)
         Weights of the channels. There is no constant: add a channel of ones if it is needed.
     pairwise_ : array (e, n_classes, n_classes)

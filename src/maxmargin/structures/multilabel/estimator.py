@@ -33,9 +33,10 @@ class MultilabelSVC(_MultilabelModel):
     fit_intercept : bool
         Add a constant feature with value ``intercept_scaling``; its weights are regularized too.
     intercept_scaling : float
+        The value of the constant feature.
     interactions : {"none", "tree", "full"}
         The pairs of labels that have weights. "none": labels are predicted independently, as by one
-        ``BinarySVC`` per label; "tree": the pairs of a tree, which is learnt from the training
+        ``BinarySVC`` per label; "tree": the pairs of a tree, which is learned from the training
         labels; "full": all pairs.
     label_cost : array (n_labels,) or (n_labels, 2), optional
         The cost of an error for each label; with two columns, of a label that is predicted wrongly
@@ -52,7 +53,9 @@ class MultilabelSVC(_MultilabelModel):
     classes_ : array (n_labels,)
         The names of the labels.
     coef_ : array (n_labels, d)
+        Weights of the features.
     intercept_ : array (n_labels,)
+        The constants of the labels.
     pairs_ : int array (m, 2)
         The pairs of labels that have weights.
     pairwise_ : array (m, 2, 2)
@@ -90,6 +93,7 @@ class MultilabelSVC(_MultilabelModel):
         Parameters
         ----------
         X : array or scipy sparse matrix (n, d)
+            The features.
         Y : array or scipy sparse matrix (n, n_labels)
             1 for the labels that an example has, else 0; as scikit-learn's
             ``MultiLabelBinarizer`` makes it.

@@ -11,7 +11,7 @@ from ...errors import DataError
 #: The choices, each with what it means.
 INTERACTIONS = {
     "none": "labels are predicted independently",
-    "tree": "pairs of a tree that is learnt from the training labels (Chow and Liu)",
+    "tree": "pairs of a tree that is learned from the training labels (Chow and Liu)",
     "full": "all pairs",
 }
 

@@ -17,7 +17,7 @@ class MultilabelOptions(TrainOptions):
 
     intercept: bool = option(False, "Add a constant feature.", "--intercept")
     interactions: Literal["none", "tree", "full"] = label_option(
-        "none", "The pairs of labels that have weights: a tree is learnt from the labels."
+        "none", "The pairs of labels that have weights: a tree is learned from the labels."
     )
     inference: str = label_option("auto", "The decoder, such as trws; auto chooses.")
 

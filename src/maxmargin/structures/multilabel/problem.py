@@ -85,7 +85,7 @@ class LabelSets(CompiledProblem):
             raise DataError(
                 "slack rescaling has no oracle for label sets: the product of loss and score is "
                 "not a sum over labels; use rescaling='margin'"
-            )
+            ) from NotImplementedError("slack rescaling")
         return pack.work
 
     def truth_features(self, pack: Pack) -> np.ndarray:
