@@ -7,6 +7,8 @@ BIN := .venv/bin
 demo: .venv/base
 	$(BIN)/maxmargin demo
 
+# One thread of OpenBLAS for each of the two processes: more wait for each other, and cost time.
+test: export OPENBLAS_NUM_THREADS = 1
 test: lint types
 	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=15
 

@@ -124,9 +124,9 @@ def test_cost_of_a_line_is_its_weight(tmp_path):
 def test_gzip_stdin_and_stdout_in_a_real_process(folder, tmp_path):
     packed = gzip.compress((folder / "train.txt").read_bytes())
     (tmp_path / "train").write_bytes(packed)
-    outcome = program("train", "multiclass", tmp_path / "train", "-o", tmp_path / "a", "-C", "0.1")
-    assert outcome.returncode == 0
-    assert b"Wrote" in outcome.stdout
+    outcome = run("train", "multiclass", tmp_path / "train", "-o", tmp_path / "a", "-C", "0.1")
+    assert outcome.exit_code == 0
+    assert "Wrote" in outcome.stdout
     outcome = program("train", "multiclass", "-", "-o", tmp_path / "b", "-qC", "0.1", input=packed)
     assert (outcome.returncode, outcome.stdout) == (0, b"")
     assert all(line.startswith(b"maxmargin: compiling") for line in outcome.stderr.splitlines())
@@ -138,7 +138,7 @@ def test_gzip_stdin_and_stdout_in_a_real_process(folder, tmp_path):
     outcome = program("predict", tmp_path / "a", "-", "-o", "-", input=examples)
     assert outcome.returncode == 0
     assert len(outcome.stdout.splitlines()) == 100
-    outcome = program("evaluate", tmp_path / "a", "-", "--json", input=gzip.compress(examples))
+    outcome = run("evaluate", tmp_path / "a", "-", "--json", input=gzip.compress(examples))
     assert json.loads(outcome.stdout)["n"] == 100
 
 
