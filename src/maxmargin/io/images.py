@@ -131,9 +131,7 @@ def _open(path: Path, mask: bool) -> np.ndarray:
     try:
         from PIL import Image
     except ImportError as error:
-        raise MaxMarginError(
-            "reading pictures needs pillow: pip install pillow"
-        ) from error
+        raise MaxMarginError("reading pictures needs pillow: pip install pillow") from error
     try:
         with Image.open(path) as picture:
             if not mask:
