@@ -84,9 +84,11 @@ def find_file(name: str, directory: Path | None, file: str | None = None) -> Pat
 
 
 @lru_cache(maxsize=4)
-def load(name: str, directory: Path | None, seed: int = 0) -> Dataset:
-    """Read a data set, its training examples shuffled by ``seed``."""
+def load(name: str, directory: Path | None, seed: int | None = 0) -> Dataset:
+    """Read a data set, its training examples shuffled by ``seed``, or as in the file if None."""
     whole = _load_digits() if name == "digits" else LOADERS[name](*find_files(name, directory))
+    if seed is None:
+        return whole
     order = np.random.default_rng(seed).permutation(whole.n)
     return whole._replace(X=whole.X[order], y=whole.y[order])
 

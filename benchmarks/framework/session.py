@@ -88,8 +88,8 @@ class Session:
         self.store = Store(out / f"{experiment.name}.jsonl")
         self.log = Console(stderr=True)
 
-    def load(self, name: str, seed: int = 0) -> Dataset:
-        """A data set, its training examples shuffled by ``seed``."""
+    def load(self, name: str, seed: int | None = 0) -> Dataset:
+        """A data set, its training examples shuffled by ``seed``, or as in the file if None."""
         return load(name, self.directory, seed)
 
     def tagged(self, task: str, n: int | None = None) -> Tagged:
