@@ -12,10 +12,11 @@ import numpy as np
 
 from .page import escape, name_html
 
-#: Colours of labels, repeated if there are more labels (Tableau 10).
+#: Colours of labels, repeated if there are more labels (Tableau 10, then Tableau 20).
 PALETTE = (
     "4e79a7", "f28e2b", "59a14f", "e15759", "b07aa1", "edc948", "76b7b2", "ff9da7", "9c755f",
-    "bab0ac",
+    "bab0ac", "a0cbe8", "ffbe7d", "8cd17d", "b6992d", "499894", "79706e", "d37295", "fabfd2",
+    "d4a6c8", "d7b5a6",
 )  # fmt: skip
 
 #: The width of a picture on the page, in pixels.
