@@ -29,7 +29,7 @@ class ReliabilityCurve(NamedTuple):
 
     @property
     def error(self) -> float:
-        """The expected calibration error: the average of |accuracy - probability|."""
+        """The expected calibration error: the average of ``abs(accuracy - probability)``."""
         used = self.support > 0
         gaps = np.abs(self.accuracy[used] - self.probability[used])
         return float(gaps @ self.support[used] / max(self.support.sum(), 1))
