@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 
 def shape(value: str) -> str:
@@ -35,6 +36,7 @@ def _kind(char: str) -> str:
     return "a" if char.isalpha() else char  # a: a letter of a script without upper and lower case
 
 
+@lru_cache(maxsize=2**16)  # a corpus has the same words again and again
 def word_class(value: str) -> str:
     """The kind of characters in the string.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -26,6 +27,7 @@ UNSURE = 5
 END = "\n"  # before and after a sentence; no word contains a newline
 
 
+@lru_cache(maxsize=2**16)
 def signature(word: str) -> str:
     """The class of a word, and its last two letters if it has four or more characters."""
     kind = word_class(word)
