@@ -5,6 +5,7 @@ import itertools
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_digits
@@ -134,3 +135,23 @@ def test_stop_by_the_change_of_the_dual_is_no_certificate(tol):
     duals = [record.dual for record in result.history]
     changes = np.diff(duals) / np.array(duals[1:])
     assert changes[-1] <= 0.05 + 1e-9 and (changes[:-1] > 0.05 - 1e-9).all()
+
+
+def test_long_weights_have_no_average():
+    """More than a million weights: only the last point is certified, to the same optimum."""
+    random = np.random.RandomState(0)
+    X, y = sp.csr_array(random.randn(30, 4)), random.randint(0, 3, 30)
+    X.resize((30, 2**19))
+    problem, sizes = Multiclass(3), []
+    shard = Shard(problem, problem.pack(X, y))
+
+    def look(record, state):
+        sizes.append(state.visits.lag.size)
+
+    found, averaged = (
+        train_shard(shard, 1.0, solver, Stop(tol=1e-3), callbacks=[look])
+        for solver in (mm.SDM(), mm.SDM(average=True))
+    )
+    assert sizes[0] == 0 and sizes[-1] == shard.pack.dim > 2**20
+    assert found.converged and averaged.converged
+    assert abs(found.primal - averaged.primal) <= max(found.gap, averaged.gap)

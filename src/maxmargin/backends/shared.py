@@ -32,7 +32,7 @@ def distribute(solver: Any) -> Any:
         if type(solver) is local:
             return shared(**{field.name: getattr(solver, field.name) for field in fields(solver)})
     if isinstance(solver, DualSolver):
-        return CoCoA(solver)
+        return CoCoA(solver.for_shards())
     raise DataError(
         f"{type(solver).__name__} cannot be distributed: use 'sdm', 'bcfw', 'n-slack', 'one-slack' "
         "or 'subgradient', or train without backend="

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -32,6 +32,10 @@ class DualSolver(Solver):
     def loops(self, task: Task) -> tuple[str, ...]:
         """The compiled passes it calls: dual ascent, and w from the dual variables."""
         return ("ascend",)
+
+    def for_shards(self) -> Self:
+        """The same method, with what it needs to train on several shards."""
+        return self
 
     def ascend(self, task: Task, state: Any) -> Passes[None]:
         """One iteration, as a generator that pauses where w may be exchanged with other shards."""

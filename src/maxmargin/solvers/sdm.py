@@ -6,7 +6,7 @@ the oracle for new outputs; the type-II passes between them use only the known o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -31,6 +31,10 @@ EARLY = 5
 #: Visit t has the weight t ** POWER in the average. With 2 the average is worse than the last point
 #: once convergence is fast (chunking, below a gap of 5 %); 6 is worse in the first passes.
 POWER = 4.0
+
+#: The average of more weights than this costs more than it saves: they do not fit into the caches,
+#: and every step writes to both. Chunking, 7.4 million weights: 1.3 times the time per iteration.
+LONG = 2**20
 
 
 @dataclass(frozen=True)
@@ -57,15 +61,17 @@ class SDM(DualSolver):
         End training after an iteration that changes the dual value by at most this fraction of it;
         0 for never. The status says that the solver's own rule ended the run, unless the gap is
         within tol. Not used in training on several shards.
-    average : bool
+    average : bool, optional
         Certify in turn the last w and the average of w over all visits, in which visit t has the
-        weight t ** 4. The average is better in early iterations.
+        weight t ** 4. The average is better in early iterations, but takes time if w is long. By
+        default there is one if w has at most about a million weights, or if there are several
+        shards.
     """
 
     first: int = 2
     inner: int = 20
     tau: float | None = None
-    average: bool = True
+    average: bool | None = None
     change: float = 0.0
 
     name = "sdm"
@@ -89,7 +95,14 @@ class SDM(DualSolver):
 
     def init(self, task: Task) -> WorkingSets:
         """Line 2: alpha is 1 at the truth, w = 0."""
-        return sets.begin(task, power=POWER if self.average else None)
+        return sets.begin(task, power=POWER if self._averages(task) else None)
+
+    def for_shards(self) -> SDM:
+        """With the average: the last point of several shards overshoots."""
+        return replace(self, average=True) if self.average is None else self
+
+    def _averages(self, task: Task) -> bool:
+        return task.shard.pack.dim <= LONG if self.average is None else self.average
 
     def restart(self, task: Task, state: WorkingSets, C: float) -> WorkingSets:
         """From a run with another C; type-II passes use its outputs from the first iteration on."""
@@ -179,5 +192,5 @@ class SDM(DualSolver):
         state.next_look = int(1.1 * state.iterations) + 1
         # The average is better at first, the last point near the end.
         often = 2 if close else 8
-        averaged = self.average and not state.finished and state.looks % often != often - 1
-        return sets.AVERAGE if averaged else sets.LAST
+        averaged = self._averages(task) and state.looks % often != often - 1
+        return sets.AVERAGE if averaged and not state.finished else sets.LAST
