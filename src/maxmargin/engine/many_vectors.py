@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .linalg import sparse_axpy, sparse_dot
+from .sparse import sparse_axpy, sparse_dot
 from .threads import Threads
 from .vectors import Vector
 
