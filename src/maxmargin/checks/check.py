@@ -19,7 +19,7 @@ from ..engine.interpreted import Enough, at_most, in_python, is_built_in, is_com
 from ..engine.python import as_compiled_problem
 from ..engine.shard import Shard
 from ..errors import DataError, ProblemError
-from ..problem import MODES, CompiledProblem
+from ..problem import MODES, CompiledProblem, Pack
 from ..training import check_examples, random
 from .child import NotSentError, check_in_child
 from .probing import Example, naming, probe_weights
@@ -46,6 +46,29 @@ class Checked(NamedTuple):
             f"calls and {self.comparisons} comparisons with known outputs "
             f"({' and '.join(self.rescalings)} rescaling{refused})"
         )
+
+
+class Request(NamedTuple):
+    """A problem and the parameters of ``check_problem``."""
+
+    problem: CompiledProblem
+    X: Any
+    Y: Any
+    rescaling: str | None = None
+    n_examples: int = 20
+    n_probes: int = 14
+    random_state: Any = 0
+
+    def packs(self) -> tuple[Pack, Pack]:
+        """The packed examples with and without their true outputs."""
+        packs = self.problem.pack(self.X, self.Y), self.problem.pack(self.X)
+        for pack in packs:
+            check_pack(pack)
+        return packs
+
+    def sample(self, n: int, rng: Any) -> list[int]:
+        """The examples to check, of n."""
+        return sorted(rng.permutation(n)[: self.n_examples].tolist())
 
 
 def check_problem(
@@ -107,49 +130,39 @@ def check_problem(
         raise DataError(f"n_examples and n_probes are >= 1, got {n_examples} and {n_probes}")
     compiled_problem = as_compiled_problem(problem)
     check_examples(X, Y, None)
-    arguments = (compiled_problem, X, Y, rescaling, n_examples, n_probes, random_state)
+    request = Request(compiled_problem, X, Y, rescaling, n_examples, n_probes, random_state)
     functions = compiled_problem.functions
     if is_built_in(functions) or not is_compiled(functions):
-        return find_mistakes(*arguments)
+        return find_mistakes(request)
     name = type(problem).__name__
     _say(f"checking {name} in plain Python, then compiled with checks of all bounds, in another "
          "process; compiling takes some seconds")  # fmt: skip
-    check_in_python(*arguments)
+    check_in_python(request)
     try:
-        return check_in_child(*arguments)
+        return check_in_child(request)
     except NotSentError as error:
         _say(f"{name} is checked in this process, without checks of bounds, because it or the "
              f"examples cannot be pickled: {error}")  # fmt: skip
-        return find_mistakes(*arguments)
+        return find_mistakes(request)
 
 
-def find_mistakes(
-    problem: CompiledProblem,
-    X: Any,
-    Y: Any,
-    rescaling: str | None,
-    n_examples: int,
-    n_probes: int,
-    random_state: Any,
-) -> Checked:
+def find_mistakes(request: Request) -> Checked:
     """All checks, with the problem's functions as they are."""
-    rng = random(random_state)
-    pack, blind = problem.pack(X, Y), problem.pack(X)
-    check_pack(pack)
-    check_pack(blind)
+    problem, rng = request.problem, random(request.random_state)
+    pack, blind = request.packs()
     check_unpack(problem, pack)
-    sample = sorted(rng.permutation(pack.n)[:n_examples].tolist())
+    sample = request.sample(pack.n, rng)
     examples = [Example(problem, pack, i) for i in sample]
-    modes, refused = accepted_modes(examples[0], rescaling)
+    modes, refused = accepted_modes(examples[0], request.rescaling)
     for example in examples:
-        examine(example, blind, modes, n_probes, rng)
+        examine(example, blind, modes, request.n_probes, rng)
     shard, w = Shard(problem, pack), probe_weights(examples[0], rng, noise=1)
     for mode in modes[1:]:
         check_training(shard, examples, w, mode)
     if problem.functions.m_best is not None:
         with naming("m_best"):
             check_m_best(shard, np.array(sample), w, modes)
-    asked = len(modes) * n_probes
+    asked = len(modes) * request.n_probes
     return Checked(
         examples=len(examples),
         oracle_calls=asked * len(examples),
@@ -159,31 +172,22 @@ def find_mistakes(
     )
 
 
-def check_in_python(
-    problem: CompiledProblem,
-    X: Any,
-    Y: Any,
-    rescaling: str | None,
-    n_examples: int,
-    n_probes: int,
-    random_state: Any,
-) -> None:
+def check_in_python(request: Request) -> None:
     """Check compiled functions in plain Python, which says where an index is out of range.
 
     It ends after LINES lines of Python, and where plain Python fails in a way in which compiled
     code may not.
     """
-    rng = copy(random(random_state))
-    pack, blind = problem.pack(X, Y), problem.pack(X)
-    check_pack(pack)
-    check_pack(blind)
-    plain = copy(problem)
-    plain.functions = in_python(problem.functions)
+    rng = copy(random(request.random_state))
+    pack, blind = request.packs()
+    plain = copy(request.problem)
+    plain.functions = in_python(plain.functions)
     try:
         with at_most(LINES), np.errstate(all="ignore"):
-            for i in sorted(rng.permutation(pack.n)[:n_examples].tolist()):
+            for i in request.sample(pack.n, rng):
                 example = Example(plain, pack, i)
-                examine(example, blind, accepted_modes(example, rescaling)[0], n_probes, rng)
+                modes, _ = accepted_modes(example, request.rescaling)
+                examine(example, blind, modes, request.n_probes, rng)
     except ProblemError as error:
         if error.__cause__ is None or isinstance(error.__cause__, IndexError | OverflowError):
             raise

@@ -39,12 +39,12 @@ class NotSentError(Exception):
     """The problem or the examples cannot be pickled."""
 
 
-def check_in_child(problem: Any, *arguments: Any) -> Any:
-    """``find_mistakes(problem, *arguments)``, called in a child process."""
+def check_in_child(request: Any) -> Any:
+    """``find_mistakes(request)``, called in a child process."""
     import cloudpickle
 
     try:
-        content = cloudpickle.dumps((problem, *arguments))
+        content = cloudpickle.dumps(request)
     except Exception as error:
         raise NotSentError(str(error)) from error
     with tempfile.TemporaryDirectory(prefix="maxmargin-check-") as folder:
@@ -95,7 +95,7 @@ def serve() -> None:
 
         probing.on_call = write
         try:
-            answer = (find_mistakes(*pickle.load(source)), None)
+            answer = (find_mistakes(pickle.load(source)), None)
         except Exception as error:
             known = isinstance(error, MaxMarginError)
             text = str(error) if known else f"{type(error).__name__}: {error}"

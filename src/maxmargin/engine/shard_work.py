@@ -16,14 +16,10 @@ from .arrays import Block
 from .bind import Loops, bind
 from .guard import check_work, guarded_work
 from .shard_arrays import ShardArrays
-from .threads import Chunks, Threads, n_threads, split_by_effort
+from .threads import Chunks, Threads, n_threads, no_limit, split_by_effort
 
 #: Parts of a chunk per thread: with several parts the threads finish at about the same time.
 PARTS = 8
-
-
-def _nothing() -> None:
-    """The check between chunks if there is no limit."""
 
 
 class ShardWork(ShardArrays):
@@ -39,7 +35,7 @@ class ShardWork(ShardArrays):
         self.threads = Threads(self.n_jobs if self.loops.compiled else 1)
         self.processes = self._new_processes() if self.n_jobs > 1 else None
         self.chunks = Chunks()
-        self.check: Callable[[], None] = _nothing
+        self.check: Callable[[], None] = no_limit
         self._spare: list[tuple[Block, np.ndarray]] = []
         self._work_sizes: dict[int, int] = {}
 
