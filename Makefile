@@ -2,14 +2,18 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-cluster test-machines test-pythons test-lowest soak check-wheels lint types bench docs clean
+.PHONY: demo test suite test-cluster test-machines test-pythons test-lowest install-newest soak
+.PHONY: check-wheels lint types bench docs clean
+
+# One thread of OpenBLAS for each of the two processes: more wait for each other, and cost time.
+suite test-machines test-pythons test-lowest: export OPENBLAS_NUM_THREADS = 1
 
 demo: .venv/base
 	$(BIN)/maxmargin demo
 
-# One thread of OpenBLAS for each of the two processes: more wait for each other, and cost time.
-test: export OPENBLAS_NUM_THREADS = 1
-test: lint types
+test: lint types suite
+
+suite: .venv/test
 	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=15
 
 # Several Ray nodes on this machine, which lose workers and nodes while they train.
@@ -24,6 +28,10 @@ test-machines: .venv/test
 # Every supported Python that is installed; SHORT=1: the newest one, and few tests.
 test-pythons: .venv/test
 	$(BIN)/python tools/test_pythons.py $(if $(SHORT),--short)
+
+# The environment of test-pythons SHORT=1, without the tests.
+install-newest:
+	$(PYTHON) tools/test_pythons.py --short --install
 
 # The lowest versions that pyproject.toml allows.
 test-lowest: .venv/test

@@ -3,6 +3,7 @@
     python tools/test_pythons.py             every supported Python that is installed
     python tools/test_pythons.py --short     the newest of them, and few tests
     python tools/test_pythons.py --lowest    the oldest Python, with the lowest allowed versions
+    python tools/test_pythons.py --install   only make the environments, without tests
 
 Each has its own environment, .venv-3.13 or .venv-lowest, which is created when it is first needed
 and updated when pyproject.toml has changed.
@@ -88,6 +89,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--short", action="store_true", help="the newest Python, and few tests")
     parser.add_argument("--lowest", action="store_true", help="the lowest allowed versions")
+    parser.add_argument("--install", action="store_true", help="run no tests")
     options = parser.parse_args()
     pythons = {version: find_python(version) for version in supported()}
     for version in [version for version, python in pythons.items() if python is None]:
@@ -101,8 +103,11 @@ def main() -> int:
         # Old packages call what newer ones have deprecated, which we cannot change.
         return 0 if run("lowest versions", oldest, LOWEST, "-W", "default") else 1
     chosen = list(here)[-1:] if options.short else list(here)
+    inside = {version: environment(version, here[version], []) for version in chosen}
+    if options.install:
+        return 0
     tests = BRIEF if options.short else []
-    failed = [v for v in chosen if not run(v, environment(v, here[v], []), tests)]
+    failed = [version for version in chosen if not run(version, inside[version], tests)]
     print(f"failed: Python {', '.join(failed)}" if failed else f"passed: {', '.join(chosen)}")
     return 1 if failed else 0
 

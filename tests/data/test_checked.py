@@ -66,48 +66,57 @@ CHANGES = {
     "real indices": (lambda X: setattr(X, "indices", X.indices * 1.0), "not of integers"),
 }
 
+#: What takes a matrix.
+KINDS = ("binary", "multiclass", "kernel", "chain")
+
 #: All damaged matrices, given to everything that takes one; each line is an error or "accepted".
 SCRIPT = """
 import sys
 sys.path.insert(0, {tests!r})
 import maxmargin as mm
 from maxmargin.errors import DataError
-from test_checked import CHANGES, Y, altered, good
+from test_checked import CHANGES, KINDS, Y, altered, good
 
-def calls(X):
-    if {kind!r} == "chain":
+def calls(kind, X):
+    if kind == "chain":
         clf = mm.ChainSVC(C=1.0).fit([good(), good()], [Y, Y])
         yield lambda: mm.ChainSVC(C=1.0).fit([good(), X], [Y, Y])
         yield lambda: mm.Sequences(X, [0, 12])
         yield lambda: clf.predict([good(), X])
         yield lambda: clf.predict_m_best([X], 2)
         return
-    kernel = "rbf" if {kind!r} == "kernel" else None
-    kind = mm.BinarySVC if {kind!r} == "binary" else mm.MulticlassSVC
-    new = lambda: kind(kernel=kernel)
-    y = Y > 0 if {kind!r} == "binary" else Y
+    kernel = "rbf" if kind == "kernel" else None
+    cls = mm.BinarySVC if kind == "binary" else mm.MulticlassSVC
+    new = lambda: cls(kernel=kernel)
+    y = Y > 0 if kind == "binary" else Y
     clf = new().fit(good(), y)
     yield lambda: clf.predict(X)
     yield lambda: clf.decision_function(X)
     yield lambda: clf.predict_m_best(X, 2)
     yield lambda: new().fit(X, y)
 
-for name in sys.argv[1:]:
-    for call in calls(altered(CHANGES[name][0])):
-        try:
-            print(name, "accepted", call(), sep="\\t", flush=True)
-        except DataError as error:
-            print(name, "refused", error, sep="\\t", flush=True)
+for kind in KINDS:
+    for name, (change, _) in CHANGES.items():
+        for call in calls(kind, altered(change)):
+            try:
+                print(kind, name, "accepted", call(), sep="\\t", flush=True)
+            except DataError as error:
+                print(kind, name, "refused", error, sep="\\t", flush=True)
 """
 
 
-@pytest.mark.parametrize("kind", ["binary", "multiclass", "kernel", "chain"])
-def test_damaged_matrices_are_refused_everywhere(kind):
-    """In another process: without the checks most of them are segmentation faults."""
-    code = SCRIPT.format(tests=str(Path(__file__).parent), kind=kind)
-    done = subprocess.run([sys.executable, "-c", code, *CHANGES], capture_output=True, text=True)
+@pytest.fixture(scope="module")
+def answers():
+    """From another process: without the checks most of them are segmentation faults."""
+    code = SCRIPT.format(tests=str(Path(__file__).parent))
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-300:] + done.stderr[-2000:]
-    lines = [line.split("\t") for line in done.stdout.splitlines()]
+    return [line.split("\t") for line in done.stdout.splitlines()]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_damaged_matrices_are_refused_everywhere(kind, answers):
+    lines = [answer[1:] for answer in answers if answer[0] == kind]
     assert len(lines) == 4 * len(CHANGES)
     for name, outcome, message in lines:
         assert outcome == "refused", (name, message)

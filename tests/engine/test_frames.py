@@ -7,7 +7,8 @@ import sys
 import numpy as np
 
 import maxmargin as mm
-from maxmargin.engine import shard as shard_module
+from maxmargin.engine import shard_work
+from maxmargin.engine.shard import Shard
 
 #: More than these are too many to read from top to bottom in one sitting.
 MOST = 10
@@ -15,7 +16,7 @@ MOST = 10
 
 def test_ten_frames_from_fit_to_the_compiled_step(monkeypatch):
     names = []
-    bind = shard_module.bind
+    bind = shard_work.bind
 
     def watched(*args):
         loops = bind(*args)
@@ -31,11 +32,11 @@ def test_ten_frames_from_fit_to_the_compiled_step(monkeypatch):
 
         return loops._replace(ascend=ascend)
 
-    monkeypatch.setattr(shard_module, "bind", watched)
+    monkeypatch.setattr(shard_work, "bind", watched)
     random = np.random.default_rng(0)
     X = [random.normal(size=(4, 3)) for _ in range(5)]
     Y = [random.integers(0, 2, 4).tolist() for _ in range(5)]
-    monkeypatch.setattr(shard_module.Shard, "warm_up", lambda *_: 0.0)
+    monkeypatch.setattr(Shard, "warm_up", lambda *_: 0.0)
     try:
         mm.ChainSVC(solver="sdm").fit(X, Y)
     except KeyboardInterrupt:

@@ -9,6 +9,7 @@ import pytest
 from numba import config, njit
 
 import maxmargin as mm
+from maxmargin.checks.check import Request
 from maxmargin.checks.child import check_in_child
 from maxmargin.engine.interpreted import in_python
 from maxmargin.engine.shard import predict_labels
@@ -169,12 +170,13 @@ def test_check_problem_in_plain_python_finds_what_would_crash():
 def test_the_child_process_checks_bounds():
     """Without the checks in plain Python: the child must find it, and not die."""
     with pytest.raises(ProblemError, match=r"delta of example 0 .* raised IndexError"):
-        check_in_child(Classes(MILLION, everywhere=True), X, Y, "margin", 20, 14, 0)
+        check_in_child(Request(Classes(MILLION, everywhere=True), X, Y, "margin"))
 
 
 CRASH = """
 import ctypes, os
 import numpy as np, maxmargin as mm
+from maxmargin.checks.check import Request
 from maxmargin.checks.child import check_in_child
 
 class Crash(mm.CompiledProblem):
@@ -186,7 +188,7 @@ class Crash(mm.CompiledProblem):
         return labels
 
 try:
-    check_in_child(Crash(), np.zeros((3, 2)), [0, 0, 0], "margin", 20, 14, 0)
+    check_in_child(Request(Crash(), np.zeros((3, 2)), [0, 0, 0], "margin"))
 except mm.ProblemError as error:
     print(error)
 """

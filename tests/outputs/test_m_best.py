@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import maxmargin as mm
-from maxmargin.engine.bind import bind, interpret
 from maxmargin.engine.interpreted import in_python
 from maxmargin.engine.python import as_compiled_problem
 from maxmargin.engine.several import differ
@@ -20,6 +19,7 @@ from maxmargin.structures.binary.problem import Binary
 from maxmargin.structures.chain.problem import Chain
 from maxmargin.structures.multiclass import problem as multiclass
 from maxmargin.structures.multiclass.problem import Multiclass
+from speeds import make_shard
 from tests.engine.test_compiling import run
 from tests.solvers.test_one_slack import PythonMulticlass, small_problem
 from tests.solvers.test_solvers import PythonChain
@@ -33,8 +33,7 @@ def ask(problem, pack, w, m, mode=PREDICT, diversity=0.0, fast=True, n_jobs=1):
     if not fast:  # also what its functions call, which numba would compile for this test only
         problem = copy(problem)
         problem.functions = in_python(problem.functions)
-    loops = bind(problem.functions) if fast else interpret(problem.functions)
-    several = SeveralOutputs(Shard(problem, pack, n_jobs, loops=loops), m)
+    several = SeveralOutputs(make_shard(problem, pack, fast, n_jobs), m)
     several.ask(w, mode, diversity, np.arange(pack.n))
     found = []
     for i in range(pack.n):

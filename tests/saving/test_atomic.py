@@ -16,7 +16,11 @@ import maxmargin as mm
 from maxmargin.errors import MaxMarginError, ModelFileError
 from maxmargin.saving.atomic import atomic_file, write_lines_atomic
 
-MODEL = mm.BinarySVC().fit(np.eye(4), [0, 0, 1, 1])
+
+@pytest.fixture(scope="module")
+def model():
+    """Fitted when it is needed: every process of the tests imports this file, and would compile."""
+    return mm.BinarySVC().fit(np.eye(4), [0, 0, 1, 1])
 
 
 @pytest.mark.parametrize(
@@ -32,23 +36,23 @@ MODEL = mm.BinarySVC().fit(np.eye(4), [0, 0, 1, 1])
         ("x" * 300, "cannot be written: File name too long"),
     ],
 )
-def test_names_that_no_file_can_have(name, message, tmp_path, monkeypatch):
+def test_names_that_no_file_can_have(model, name, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ModelFileError, match=message):
-        MODEL.save(name)
+        model.save(name)
     assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.skipif(not os.path.isdir("/sys/kernel"), reason="needs a folder without permission")
-def test_a_folder_without_permission():
+def test_a_folder_without_permission(model):
     with pytest.raises(ModelFileError, match="cannot be written: "):
-        MODEL.save("/sys/kernel/m.mm")
+        model.save("/sys/kernel/m.mm")
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
-def test_a_full_disk():
+def test_a_full_disk(model):
     with pytest.raises(ModelFileError, match="/dev/full: cannot be written: No space left"):
-        MODEL.save("/dev/full")
+        model.save("/dev/full")
     with pytest.raises(MaxMarginError, match="No space left"):
         write_lines_atomic("/dev/full", ["x" * 100_000])
 
@@ -78,11 +82,11 @@ def start_saver(path):
     return saver
 
 
-def test_the_next_save_removes_what_a_killed_one_left(tmp_path):
+def test_the_next_save_removes_what_a_killed_one_left(model, tmp_path):
     saver = start_saver(tmp_path / "killed.mm")
     try:
         assert len(os.listdir(tmp_path)) == 1
-        MODEL.save(tmp_path / "m.mm")
+        model.save(tmp_path / "m.mm")
         assert len(os.listdir(tmp_path)) == 2, "the temporary file of a live process is removed"
     finally:
         saver.send_signal(signal.SIGKILL)
@@ -92,16 +96,16 @@ def test_the_next_save_removes_what_a_killed_one_left(tmp_path):
     others = [".maxmargin-other.tmp", ".0123456789abcdef.tmp", ".maxmargin-0123456789abcdef.tmp~"]
     for name in others:
         (tmp_path / name).write_text("not ours")
-    MODEL.save(tmp_path / "m.mm")
+    model.save(tmp_path / "m.mm")
     assert sorted(os.listdir(tmp_path)) == sorted(["m.mm", *others])
 
 
-def test_links_and_folders_with_such_names_are_left_alone(tmp_path):
+def test_links_and_folders_with_such_names_are_left_alone(model, tmp_path):
     target = tmp_path / "data"
     target.write_text("precious")
     (tmp_path / ".maxmargin-0123456789abcdef.tmp").symlink_to(target)
     (tmp_path / ".maxmargin-0123456789abcde0.tmp").mkdir()
-    MODEL.save(tmp_path / "m.mm")
+    model.save(tmp_path / "m.mm")
     assert target.read_text() == "precious"
     assert len(os.listdir(tmp_path)) == 4
 

@@ -6,11 +6,12 @@ from numba import njit
 from scipy.sparse import csr_matrix
 
 import maxmargin as mm
+from maxmargin.engine.arrays import Duals
 from maxmargin.engine.shard import Shard
 from maxmargin.errors import DataError, ProblemError
 from maxmargin.problem import MARGIN, Functions
-from maxmargin.solvers import working_sets as sets
 from maxmargin.solvers.loop import Certificate
+from maxmargin.solvers.slots import repair_alpha
 from maxmargin.structures.multiclass.problem import Multiclass
 from maxmargin.training import train
 from reference import enumerate_optimum, multiclass_planes, primal
@@ -91,8 +92,8 @@ def test_alpha_that_cannot_be_repaired_is_an_error():
 
 def test_a_feasible_alpha_is_left_alone():
     alpha = np.array([[0.25, 0.75], [1.0, 0.0]])
-    duals = sets.Duals(*[np.zeros(0)] * 2, alpha.copy(), *[np.zeros(0)] * 3)
-    assert not sets.repair_alpha(duals)
+    duals = Duals(*[np.zeros(0)] * 2, alpha.copy(), *[np.zeros(0)] * 3)
+    assert not repair_alpha(duals)
     np.testing.assert_array_equal(duals.alpha, alpha)
 
 

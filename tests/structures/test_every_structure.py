@@ -14,7 +14,7 @@ import pytest
 import maxmargin as mm
 from command_line import passed
 from maxmargin.data.source import n_examples
-from maxmargin.engine.bind import bind, interpret
+from maxmargin.engine.bind import interpret
 from maxmargin.engine.interpreted import in_python, is_built_in
 from maxmargin.engine.shard import Shard
 from maxmargin.problem import MARGIN, MODES, PREDICT
@@ -24,6 +24,7 @@ from maxmargin.saving.container import read_container, write_container
 from maxmargin.solvers import solver_names
 from maxmargin.training import train_shard
 from reference import assert_same_optimum, enumerate_optimum, enumerate_planes, primal
+from speeds import SPEEDS, make_shard
 
 C, TOL = 0.5, 0.02
 
@@ -64,13 +65,13 @@ def weights(dim):
     return [np.zeros(dim), random.randint(-2, 3, dim).astype(float), *random.randn(3, dim)]
 
 
-@pytest.mark.parametrize("speed", [bind, interpret], ids=["compiled", "interpreted"])
+@SPEEDS
 @pytest.mark.parametrize(("name", "mode"), DECODED)
-def test_decode_finds_the_best_of_all_outputs(name, mode, speed):
+def test_decode_finds_the_best_of_all_outputs(name, mode, compiled):
     tiny, mode = TINY[name], MODES.get(mode, PREDICT)
     problem = tiny.problem
     pack = problem.pack(tiny.X, tiny.Y)
-    shard = Shard(problem, pack, loops=speed(problem.functions))
+    shard = make_shard(problem, pack, compiled)
     labels = shard.new_labels()
     for w in weights(pack.dim):
         shard.oracle(w, mode, labels, shard.everyone)

@@ -12,27 +12,10 @@ import numpy as np
 import maxmargin as mm
 from maxmargin.registry import all_structures
 from reference import enumerate_planes
-from solver_tables import all_solvers
+from solver_tables import all_variants
 
 #: Every solver, and the variants of their options.
-SOLVERS: dict[str, Any] = all_solvers() | {
-    "one-slack, no cache": mm.OneSlack(cache=0),
-    "one-slack, cached": mm.OneSlack(cache=3, share=0.4, select="gain"),
-    "one-slack, line search": mm.OneSlack(qp="line-search"),
-    "one-slack, full steps": mm.OneSlack(step=1.0),
-    "one-slack, three cuts": mm.OneSlack(m_cuts=3),
-    "one-slack, ordering": mm.OneSlack(m_cuts=2, combine="ordering"),
-    "n-slack, shrinking": mm.NSlack(shrink=True),
-    "n-slack, small batches": mm.NSlack(batch=2),
-    "sdm, from the paper": mm.SDM.from_paper(),
-    "sdm, exact": mm.SDM(tau=0.0, first=0),
-    "sdm, last w only": mm.SDM(average=False, inner=1),
-    "bcfw, no known outputs": mm.BCFW(inner=0),
-    "bcfw, last w only": mm.BCFW(average=False),
-    "bcfw, gap sampling": mm.BCFW(sampling="gap"),
-    "subgradient, batches": mm.Subgradient(batch=3),
-}
-
+SOLVERS: dict[str, Any] = all_variants()
 
 #: Rounds in which the independent QP gets more planes.
 ROUNDS = 30

@@ -23,6 +23,7 @@ from ..problem import PREDICT, CompiledProblem, Pack
 from ..solvers import working_sets as sets
 from ..solvers.bundle import LineSearch
 from ..solvers.cuts import Cut
+from ..solvers.slots import repair_alpha
 from ..solvers.task import Task
 
 #: Parts of the state of a dual method that can be computed from the others.
@@ -234,7 +235,7 @@ class Worker:
     def sum_duals(self) -> tuple[Vector, float]:
         """The shard's part of w(alpha), and of the loss term of D."""
         w = np.zeros(self.shard.pack.dim)
-        sets.repair_alpha(self.state.duals)
+        repair_alpha(self.state.duals)
         task = self.task
         self.shard.sum_duals(self.C, task.mode, self.state.duals, w, task.frank_wolfe)
         return Vector.of(w), sets.dual_loss(self.task, self.state)

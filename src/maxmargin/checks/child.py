@@ -2,8 +2,9 @@
 
 Compiled code does not check bounds, so that a mistake can end the process, or change memory and
 be noticed much later. The child process compiles everything with checks (``NUMBA_BOUNDSCHECK``).
-It uses an empty folder for compiled code, because numba's cache ignores this setting. If the child
-crashes all the same, the last call that it has noted is reported.
+It uses an empty folder for numba's cache, which ignores this setting; files of ``engine/keep.py``
+are named by it and used again. If the child crashes all the same, the last call that it has noted
+is reported.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ import sys
 import tempfile
 from pathlib import Path
 from typing import Any
+
+from numba import config
 
 from ..engine import keep
 from ..errors import MaxMarginError, ProblemError
@@ -36,12 +39,12 @@ class NotSentError(Exception):
     """The problem or the examples cannot be pickled."""
 
 
-def check_in_child(problem: Any, *arguments: Any) -> Any:
-    """``find_mistakes(problem, *arguments)``, called in a child process."""
+def check_in_child(request: Any) -> Any:
+    """``find_mistakes(request)``, called in a child process."""
     import cloudpickle
 
     try:
-        content = cloudpickle.dumps((problem, *arguments))
+        content = cloudpickle.dumps(request)
     except Exception as error:
         raise NotSentError(str(error)) from error
     with tempfile.TemporaryDirectory(prefix="maxmargin-check-") as folder:
@@ -49,7 +52,7 @@ def check_in_child(problem: Any, *arguments: Any) -> Any:
         note.write_bytes(b" " * LONGEST)
         settings = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": folder}
         child = subprocess.Popen(
-            [sys.executable, "-c", _CODE, str(note)],
+            [sys.executable, "-c", _CODE, str(note), config.CACHE_DIR],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, **settings},
         )  # fmt: skip
         try:
@@ -84,6 +87,7 @@ def serve() -> None:
     source, sink = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # text printed by the user's code goes to stderr
     keep.quiet = True  # the parent has said that it takes some seconds
+    keep.cache_dir = sys.argv[2]
     with open(sys.argv[1], "r+b") as file, mmap.mmap(file.fileno(), LONGEST) as note:
 
         def write(call: str) -> None:
@@ -91,7 +95,7 @@ def serve() -> None:
 
         probing.on_call = write
         try:
-            answer = (find_mistakes(*pickle.load(source)), None)
+            answer = (find_mistakes(pickle.load(source)), None)
         except Exception as error:
             known = isinstance(error, MaxMarginError)
             text = str(error) if known else f"{type(error).__name__}: {error}"

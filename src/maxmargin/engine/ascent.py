@@ -15,8 +15,8 @@ from numba.extending import register_jitable
 from ..problem import SLACK
 from .arrays import ADDED, BOUND, FULL, GAP, HINGE, SHORT, UNWRITTEN, VIOLATION, WORST
 from .guard import bound_of, check_labels, check_loss, check_plane, note_bound, plane_dot
-from .linalg import copy_labels, sparse_axpy
 from .smo import ascend_block, drop_zeros
+from .sparse import copy_labels, sparse_axpy
 from .views import borrow, frozen, prefetch
 
 #: Fetch the dual variables of the example that is visited this many visits later.

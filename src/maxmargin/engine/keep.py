@@ -47,6 +47,9 @@ inner_code.install()
 #: Do not say what is compiled.
 quiet = False
 
+#: The value of NUMBA_CACHE_DIR for code of this module; None: that of numba.
+cache_dir: str | None = None
+
 #: " (k of n)" while the k-th of n functions is being compiled.
 _place = ""
 
@@ -202,7 +205,7 @@ def folders() -> list[Path]:
     container image or a shared installation can include compiled code. If it is read-only, the
     user's cache folder follows, and then a temporary folder.
     """
-    return list(_folders(config.CACHE_DIR))
+    return list(_folders(config.CACHE_DIR if cache_dir is None else cache_dir))
 
 
 @lru_cache(maxsize=8)

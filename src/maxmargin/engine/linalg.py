@@ -1,4 +1,4 @@
-"""Products of matrix rows and weights, and operations on sparse vectors.
+"""Products of matrix rows and weights.
 
 Dense and CSR matrices have the same type, ``Rows``, so that every function is written only once.
 Weights are feature-major: the weights of feature f for labels 0..K-1 are ``w[f*K : f*K + K]``, so
@@ -14,12 +14,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.core import types
-from numba.extending import overload, register_jitable
+from numba.extending import register_jitable
 
 from ..data.checked import check_finite_rows, csr_rows, plain_array
 from ..errors import DataError
-from .keep import leaf
 from .views import prefetch
 
 #: With more weights than this, w does not fit into the processor's caches.
@@ -239,113 +237,3 @@ def row_write_both(rows, i, K, k, j, idx, val, nnz):
         val_k[p] = values[p]
         val_j[p] = -values[p]
     return nnz + 2 * n
-
-
-@register_jitable
-def copy_labels(source, start, target, to, length):
-    """target[to : to + length] = source[start : start + length], for labels of any type.
-
-    numba takes seconds to compile a slice assignment.
-    """
-    for j in range(length):
-        target[to + j] = source[start + j]
-
-
-@leaf
-def sparse_dot(idx, val, nnz, w):
-    """<w, v> of a sparse v."""
-    total = 0.0
-    for p in range(nnz):
-        total += val[p] * w[idx[p]]
-    return total
-
-
-@leaf
-def sparse_axpy(scale, idx, val, nnz, w):
-    """w += scale * v of a sparse v."""
-    for p in range(nnz):
-        w[idx[p]] += scale * val[p]
-
-
-def clipped_axpy(scale, idx, val, nnz, w, below):
-    """The same for v = w + below, where w is v clipped at zero; None for ``below``: no clipping."""
-    raise NotImplementedError("it is called by compiled code only")
-
-
-@overload(clipped_axpy)
-def _overload_clipped_axpy(scale, idx, val, nnz, w, below):
-    if not isinstance(below, types.Array):
-        return lambda scale, idx, val, nnz, w, below: sparse_axpy(scale, idx, val, nnz, w)
-    return axpy_with_signs
-
-
-def axpy_with_signs(scale, idx, val, nnz, w, below):
-    """``clipped_axpy`` for weights of which some must be >= 0 (see ``arrays.Visits``)."""
-    for p in range(nnz):
-        j, step = idx[p], scale * val[p]
-        if below[j] > 0:  # no constraint
-            w[j] += step
-        else:
-            v = w[j] + below[j] + step
-            w[j], below[j] = max(v, 0.0), min(v, 0.0)
-
-
-@leaf
-def sparse_fill(idx, value, w):
-    """w[idx] = value."""
-    for e in range(len(idx)):
-        w[idx[e]] = value
-
-
-@leaf
-def count_nonzeros(g):
-    """The number of non-zero entries."""
-    nnz = 0
-    for j in range(len(g)):
-        nnz += g[j] != 0.0
-    return nnz
-
-
-@leaf
-def sparse_set(idx, val, w):
-    """w[idx] = val."""
-    for e in range(len(idx)):
-        w[idx[e]] = val[e]
-
-
-@leaf
-def differences(new, old, where, value):
-    """Write the positions at which two arrays differ and the new values; returns their number.
-
-    It reads memory once; ``where`` and ``value`` have one entry more than the arrays.
-    """
-    count = 0
-    for j in range(len(new)):
-        where[count], value[count] = j, new[j]
-        count += new[j] != old[j]
-    return count
-
-
-@leaf
-def take_nonzeros(g, scale, idx, val):
-    """Move the non-zeros of g, times ``scale``, to idx and val; sets g to zero."""
-    nnz = 0
-    for j in range(len(g)):
-        if g[j] != 0.0:
-            idx[nnz], val[nnz] = j, scale * g[j]
-            nnz += 1
-            g[j] = 0.0
-
-
-@leaf
-def go_towards(start, end, part, out):
-    """out = start + part * (end - start), reading memory once."""
-    for j in range(len(out)):
-        out[j] = start[j] + part * (end[j] - start[j])
-
-
-@leaf
-def blend(average, w, part):
-    """average += part * (w - average), reading memory once."""
-    for j in range(len(w)):
-        average[j] += part * (w[j] - average[j])

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .linalg import sparse_axpy, sparse_dot
-from .threads import Threads
+from .sparse import sparse_axpy, sparse_dot
+from .threads import Threads, no_limit
 from .vectors import Vector
 
 #: Number of entries per block: 1 MB, about a second-level cache.
@@ -35,7 +35,7 @@ def dots(vectors: Sequence[Vector], v: np.ndarray, threads: Threads) -> np.ndarr
             for where, value, (lo, hi) in ((w, x, ends[b : b + 2]) for w, x, ends in parts)
         ]
 
-    return np.sum(threads.each(block, range(_count(len(v))), _nothing), axis=0)
+    return np.sum(threads.each(block, range(_count(len(v))), no_limit), axis=0)
 
 
 def add_all(
@@ -57,7 +57,7 @@ def add_all(
             else:
                 sparse_axpy(scale, where[lo:hi], value[lo:hi], hi - lo, out)
 
-    threads.each(block, range(_count(len(out))), _nothing)
+    threads.each(block, range(_count(len(out))), no_limit)
 
 
 def _count(dim: int) -> int:
@@ -70,7 +70,3 @@ def _cut(vector: Vector, dim: int) -> tuple[np.ndarray | None, np.ndarray, list[
     starts = np.minimum(np.arange(_count(dim) + 1) * BLOCK, dim)
     ends = starts if vector.where is None else np.searchsorted(vector.where, starts)
     return vector.where, vector.value, ends.tolist()
-
-
-def _nothing() -> None:
-    """No check between blocks: all of them take less time than a chunk of examples."""

@@ -21,7 +21,7 @@ from numba import njit
 
 from ..problem import SLACK
 from .guard import check_labels, check_loss, note_bound, plane_dot
-from .linalg import copy_labels, sparse_axpy
+from .sparse import copy_labels, sparse_axpy
 from .views import borrow, frozen
 
 

@@ -14,7 +14,7 @@ from numba.extending import overload, register_jitable
 
 from ..problem import SLACK
 from .guard import check_found, check_labels, check_loss, check_plane, note_bound, plane_dot
-from .linalg import copy_labels, sparse_axpy
+from .sparse import copy_labels, sparse_axpy
 from .views import borrow, frozen
 
 

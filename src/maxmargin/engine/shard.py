@@ -1,6 +1,5 @@
 """Examples and the passes over them: everything that solvers need to know about the data.
 
-A pass over the examples is divided into chunks; Ctrl-C and time limits are checked between chunks.
 Passes at a fixed w run in several threads. The oracle of the dual methods does too, for blocks of
 examples, if that is faster. The order of sums depends on the examples only, so that results are
 equal bit by bit for any number of threads.
@@ -8,7 +7,6 @@ equal bit by bit for any number of threads.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
 
@@ -17,33 +15,26 @@ import numpy as np
 from ..data.checked import check_positive_weights, check_vector
 from ..problem import PREDICT, CompiledProblem, Pack
 from .arrays import Block, Duals, PassOptions, Visits
-from .bind import Loops, bind
+from .bind import Loops
 from .blocks import ascend_in_blocks, block_size
 from .bounds import Hinge, sum_hinges
 from .fingerprint import fingerprint
-from .guard import check_work, guarded_work, with_guard
+from .guard import guarded_work, with_guard
 from .interpreted import try_functions
 from .passes import Cache
-from .shard_arrays import ShardArrays
-from .threads import Chunks, Threads, fixed_pieces, n_threads, split_by_effort
+from .shard_work import ShardWork
+from .threads import fixed_pieces, split_by_effort
 from .vectors import Vector
 from .warm_up import warm_up
 
 #: Maximum number of partial sums of planes, each as long as w; used if w is short.
 PARTIAL_SUMS = 8
 
-#: Parts of a chunk per thread: with several parts the threads finish at about the same time.
-PARTS = 8
-
 #: For oracle calls whose upper bounds are not needed.
 NO_BOUNDS = np.empty(0)
 
 
-def _nothing() -> None:
-    """The check between chunks if there is no limit."""
-
-
-class Shard(ShardArrays):
+class Shard(ShardWork):
     """Packed examples of one problem.
 
     Parameters
@@ -66,37 +57,20 @@ class Shard(ShardArrays):
     def __init__(
         self, problem: CompiledProblem, pack: Pack, n_jobs: int = 1, loops: Loops | None = None
     ):
-        super().__init__(_with_bounds(problem, pack))
-        self.problem = problem
-        self.bounded = problem.functions.bounded
-        self._given_loops = loops
-        self.loops = self.loops_for(PREDICT)
+        super().__init__(problem, pack, n_jobs, loops)
         self.total_weight = float(pack.weight.sum())
-        self.n_jobs = n_threads(n_jobs)
-        self.threads = Threads(self.n_jobs if self.loops.compiled else 1)
-        self.processes = self._new_processes() if self.n_jobs > 1 else None
-        self.chunks = Chunks()
         self.block_size = block_size(problem, pack)
         self.everyone = np.arange(self.n)
         self.scratch = self.new_scratch()
         self.unread = self.new_bounds()
         self._sum: np.ndarray | None = None
-        self._spare: list[tuple[Block, np.ndarray]] = []
-        self._work_sizes: dict[int, int] = {}
         self.n_oracle = 0
         self.pace = np.inf  # seconds per example in the last pass without steps
-        self.check: Callable[[], None] = _nothing
 
     @cached_property
     def positive(self) -> np.ndarray:  # type: ignore[override]
         """The indices of the weights that must be >= 0."""
         return check_positive_weights(self.problem.positive(self.pack), self.pack.dim)
-
-    def loops_for(self, mode: int) -> Loops:
-        """The passes that call the oracle of one mode."""
-        if self._given_loops is not None:
-            return self._given_loops
-        return bind(self.problem.functions_for(mode), type(self.problem).__name__)
 
     def try_functions(self, mode: int) -> None:
         """Call a user's compiled functions in plain Python, before they run unchecked."""
@@ -157,44 +131,6 @@ class Shard(ShardArrays):
                 self.threads.each(decode_part, parts, self.check)
         if mode != PREDICT:
             self.n_oracle += len(order)
-
-    def each(self, work: Callable[[np.ndarray], Any], order: np.ndarray) -> None:
-        """Call ``work`` on parts of ``order``, in threads, with checks in between."""
-        for parts in self._parallel(order):
-            self.threads.each(work, parts, self.check)
-
-    def each_in_turn(self, work: Callable[[np.ndarray], Any], order: np.ndarray) -> None:
-        """Call ``work`` on parts of ``order``, one after the other, with checks in between."""
-        for part in self.chunks(order):
-            self.check()
-            work(part)
-
-    def _parallel(self, order: np.ndarray) -> Iterator[list[np.ndarray]]:
-        """Chunks of ``order``, each divided into parts of about the same effort."""
-        for chunk in self.chunks(order, self.n_jobs):
-            if self.n_jobs > 1:
-                yield split_by_effort(chunk, self.effort, PARTS * self.n_jobs)
-            else:
-                yield [chunk]
-
-    def close(self) -> None:
-        """End the threads and worker processes."""
-        self.threads.close()
-        if self.processes is not None:
-            self.processes.close()
-
-    def _new_processes(self) -> Any:
-        """Worker processes for an interpreted oracle; None for a compiled one (threads)."""
-        if self.loops.compiled:
-            return None
-        from .processes import Processes
-
-        return Processes(self.problem, self.pack, self.n_jobs)
-
-    @cached_property
-    def effort(self) -> np.ndarray:
-        """Approximate work per example (n,), in any unit."""
-        return self.problem.effort(self.pack)
 
     def collect(
         self, w: np.ndarray, mode: int, labels: np.ndarray, order: np.ndarray | None = None
@@ -324,28 +260,6 @@ class Shard(ShardArrays):
         for _, memory in [(block, work), *self._spare]:
             self.check_work(memory)
 
-    def work_size(self, mode: int) -> int:
-        """Scratch memory of ``decode`` in this mode, in floats."""
-        if mode not in self._work_sizes:
-            self._work_sizes[mode] = self.problem.work(self.pack, mode)
-        return self._work_sizes[mode]
-
-    def check_work(self, work: np.ndarray) -> None:
-        """Raise an error if ``decode`` has written outside of its scratch memory."""
-        check_work(work, type(self.problem).__name__)
-
-    def spare_memory(self, block: Block, work: np.ndarray) -> list[tuple[Block, np.ndarray]]:
-        """Scratch memory for each thread, kept between passes because allocating it is slow."""
-        if self.threads.n == 1:
-            return [(block, work)]
-        shape = len(block.nnz), len(work)
-        if not self._spare or shape != (len(self._spare[0][0].nnz), len(self._spare[0][1])):
-            self._spare = [
-                (self.new_block(shape[0] - 1), guarded_work(len(work)))
-                for _ in range(self.threads.n)
-            ]
-        return self._spare
-
     def sum_duals(
         self, C: float, mode: int, duals: Duals, w: np.ndarray, frank_wolfe: bool | None = None
     ) -> None:
@@ -364,14 +278,6 @@ class Shard(ShardArrays):
         """Compile (or load) these passes; returns the seconds it took."""
         self.try_functions(mode)
         return warm_up(self.loops_for(mode), self, mode, names)
-
-
-def _with_bounds(problem: CompiledProblem, pack: Pack) -> Pack:
-    """The examples with the bounds of labels, if the problem declares them."""
-    if type(problem).label_bounds is CompiledProblem.label_bounds:
-        return pack
-    low, high = problem.label_bounds(pack)
-    return pack._replace(low=int(low), high=int(high))
 
 
 def predict_labels(

@@ -8,7 +8,7 @@ from numba.extending import overload, register_jitable
 
 from .arrays import CHANGED, EMPTY
 from .keep import leaf
-from .linalg import clipped_axpy, copy_labels, sparse_axpy
+from .sparse import clipped_axpy, copy_labels, sparse_axpy
 
 #: Stop when the violation of the worst pair is below this fraction of tau (0.15 / 0.25 in the
 #: paper of Balamurugan et al., 2011).

@@ -34,6 +34,10 @@ PIECES = 16
 SMALLEST, LARGEST, INTERPRETED = 32, 512, 8
 
 
+def no_limit() -> None:
+    """The check between pieces of work if nothing can end it."""
+
+
 class Threads:
     """Runs work on pieces, in ``n`` threads, or in the calling thread if ``n`` is 1."""
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .linalg import (
+from .sparse import (
     count_nonzeros,
     differences,
     sparse_axpy,

@@ -11,10 +11,10 @@ import numpy as np
 from .arrays import PassOptions
 from .bind import Loops
 from .keep import piece
-from .linalg import go_towards
 from .shard_arrays import ShardArrays
 from .side_by_side import Job, make_ready
 from .smo import ascend_block
+from .sparse import go_towards
 from .vectors import warm_up_vectors
 
 

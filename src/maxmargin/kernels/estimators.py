@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..data.sequences import Sequences
-from ..engine.shard import n_threads
+from ..engine.threads import n_threads
 from ..errors import DataError
 from ..saving.checkpoint import as_checkpoint
 from .fit import train_kernel

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.shard import n_threads
+from ..engine.threads import n_threads
 from ..errors import DataError
 from ..objective import check_factor
 from ..problem import CompiledProblem

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..engine.bounds import Hinge
 from ..engine.shard import Shard
+from ..engine.threads import no_limit
 from ..engine.vectors import Vector
 from ..objective import gap_target
 from ..result import Callback, Record, Result, Status, Stop
@@ -32,10 +33,6 @@ class Run:
     best: Certificate = field(default_factory=Certificate)
     history: list[Record] = field(default_factory=list)
     at_rest: bool = True  # between iterations that do not depend on limits: it can be saved
-
-
-def _nothing() -> None:
-    """The check between chunks before there are weights to return."""
 
 
 def solve(
@@ -61,7 +58,7 @@ def solve(
     start : state, optional
         The initial state of this solver for this task; by default that of ``init``.
     """
-    task.shard.check = _nothing  # remove the limits of an earlier run
+    task.shard.check = no_limit  # remove the limits of an earlier run
     run = Run(
         solver.init(task) if start is None else start,
         Clock(stop.max_time, patient=saver is not None),
@@ -165,7 +162,7 @@ def _compare_with_zero(solver: Solver, task: Task, run: Run, stop: Stop) -> bool
     """
     best, target = run.best, gap_target(stop.tol, task.C, task.n)
     if best.at_zero == np.inf and _zero_may_do(best, target):
-        task.shard.check = _nothing  # the limits may have passed
+        task.shard.check = no_limit  # the limits may have passed
         zero, hinge = np.zeros_like(best.w), Hinge(0.0, 0.0)
         try:
             with task.share("certificate"):

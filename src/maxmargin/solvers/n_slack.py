@@ -18,6 +18,7 @@ from . import working_sets as sets
 from .base import Step
 from .checking import require
 from .dual import DualSolver
+from .slots import drop_outputs
 from .task import Task
 from .warm import WarmStart, rescale_duals, take_over
 from .working_sets import Passes, WorkingSets
@@ -203,7 +204,7 @@ class NSlack(DualSolver):
         """Remove outputs that have not been used in the last ``patience`` QPs."""
         idle = ~self._fresh(state) & (state.qps - state.used > patience)
         idle[:, 0] = False
-        sets.drop_outputs(task, state, idle, state.used)
+        drop_outputs(state.duals, task.shard.pack.offsets, idle, state.used)
 
     def _tolerance(self, task: Task, state: NSlackState) -> float:
         """Refine the precision if at most this many constraints are new; 0 at the last level."""

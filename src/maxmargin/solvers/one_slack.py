@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.linalg import go_towards
 from ..engine.several_outputs import check_diversity
+from ..engine.sparse import go_towards
 from ..errors import DataError
 from ..objective import primal
 from .base import Solver, State, Step

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..engine.bounds import Hinge
-from ..engine.linalg import blend
+from ..engine.sparse import blend
 from ..errors import DataError
 from ..objective import dual
 from .base import Solver, State, Step, certified

@@ -15,6 +15,7 @@ from ..data.checked import check_codes
 from ..engine.arrays import Duals
 from ..engine.guard import check_loss
 from . import working_sets as sets
+from .slots import copy_slots
 from .task import Task
 from .working_sets import WorkingSets
 
@@ -126,7 +127,7 @@ def take_over(task: Task, state: WorkingSets, old: Duals, relabel: np.ndarray | 
     if relabel is not None:
         labels = check_codes(relabel, len(relabel), pack.low, pack.high, "the new number of class")
         labels = labels[old.labels].astype(old.labels.dtype)
-    sets.copy_slots(labels, slots, new, pack.offsets[: n + 1])
+    copy_slots(labels, slots, new, pack.offsets[: n + 1])
     for i in range(n):  # the loss may have changed, because class weights can depend on the data
         length = pack.offsets[i + 1] - pack.offsets[i]
         start = new.loss.shape[1] * pack.offsets[i]

@@ -9,12 +9,13 @@ import maxmargin as mm
 from cfg_reference import Treebank, over, random_tree, random_treebank
 from maxmargin.data.brackets import as_tree
 from maxmargin.data.trees import Tree
-from maxmargin.engine.bind import bind, interpret
+from maxmargin.engine.bind import interpret
 from maxmargin.engine.shard import Shard
 from maxmargin.problem import MARGIN, PREDICT, SLACK, Functions
 from maxmargin.structures.cfg.binary_rules import binarise, unbinarise
 from maxmargin.structures.cfg.grammar import Grammar
 from maxmargin.structures.cfg.problem import CFG
+from speeds import SPEEDS
 
 SEEDS = st.integers(0, 10**6)
 SIZES = st.lists(st.integers(1, 5), min_size=1, max_size=4)
@@ -27,7 +28,6 @@ CASES = st.builds(
     input=st.sampled_from(["words", "tags", "tagged"]),
     vertical=st.just(1),
 )
-SPEEDS = pytest.mark.parametrize("speed", [bind, interpret], ids=["compiled", "interpreted"])
 MODES = pytest.mark.parametrize(
     "mode", [PREDICT, MARGIN, SLACK], ids=["predict", "margin", "slack"]
 )
@@ -69,8 +69,8 @@ def test_horizontal_markovisation_makes_new_rules():
 @MODES
 @settings(max_examples=25, deadline=None)
 @given(case=CASES, seed=SEEDS, scale=st.sampled_from([0.0, 0.1, 1.0]))
-def test_decode_finds_the_best_tree(case, seed, mode, speed, scale):
-    check_decode(case, seed, mode, speed, scale)
+def test_decode_finds_the_best_tree(case, seed, mode, compiled, scale):
+    check_decode(case, seed, mode, compiled, scale)
 
 
 @MODES
@@ -80,13 +80,13 @@ def test_memory_for_partial_trees_grows_until_it_is_enough(loss, mode, monkeypat
     for seed in range(3):
         case = random_treebank(seed, (4, 5), loss=loss)
         for scale in (0.05, 0.5):
-            check_decode(case, seed, mode, interpret, scale)
+            check_decode(case, seed, mode, compiled=False, scale=scale)
 
 
-def check_decode(case: Treebank, seed, mode, speed, scale=1.0):
+def check_decode(case: Treebank, seed, mode, compiled, scale=1.0):
     problem = case.problem
     pack = problem.pack(case.X, case.trees)
-    loops = None if speed is bind else speed(problem.functions_for(mode))  # None: compiled
+    loops = None if compiled else interpret(problem.functions_for(mode))
     shard = Shard(problem, pack, loops=loops)
     w = scale * np.random.RandomState(seed).randn(pack.dim)
     labels = np.full(len(pack.truth), -1, np.int32)
@@ -146,7 +146,7 @@ def test_f1_without_constituents():
     found = [[loss(pack.data, i, code) for code in codes] for i in range(3)]
     np.testing.assert_allclose(found, [[0, 1, 1], [1, 0, 1 / 3], [1, 1 / 3, 0]])
     for mode in (MARGIN, SLACK):
-        check_decode(Treebank(trees, {"loss": "f1"}), 0, mode, interpret)
+        check_decode(Treebank(trees, {"loss": "f1"}), 0, mode, compiled=False)
 
 
 def test_trees_outside_the_grammar_are_named():

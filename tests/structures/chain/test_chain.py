@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import maxmargin as mm
 from maxmargin.data.sequences import offsets_of
-from maxmargin.engine.bind import bind, interpret
+from maxmargin.engine.bind import interpret
 from maxmargin.engine.shard import Shard
 from maxmargin.problem import MARGIN, PREDICT, SLACK
 from maxmargin.result import Stop
@@ -19,6 +19,7 @@ from maxmargin.structures.chain import problem as chain
 from maxmargin.structures.chain.problem import Chain
 from maxmargin.training import train_shard
 from reference import chain_features, chain_loss, chain_outputs, chain_planes
+from speeds import SPEEDS, make_shard
 
 
 @dataclass
@@ -122,7 +123,6 @@ LAYOUTS = st.sampled_from([np.asarray, sp.csr_matrix])
 WEIGHTS = st.integers(0, 10**6)
 PRECISION = {np.float64: 1e-11, np.float32: 1e-5}
 DTYPES = pytest.mark.parametrize("dtype", PRECISION, ids=["float64", "float32"])
-SPEEDS = pytest.mark.parametrize("speed", [bind, interpret], ids=["compiled", "interpreted"])
 
 
 def whole(case):
@@ -136,9 +136,9 @@ def whole(case):
 @pytest.mark.parametrize("mode", [PREDICT, MARGIN, SLACK], ids=["predict", "margin", "slack"])
 @settings(max_examples=40, deadline=None)
 @given(case=CASES, layout=LAYOUTS, seed=WEIGHTS)
-def test_decode_finds_the_best_output(case, layout, seed, mode, dtype, speed):
+def test_decode_finds_the_best_output(case, layout, seed, mode, dtype, compiled):
     assume(whole(case) or not case.zero_one)
-    check_decode(case, layout, seed, mode, dtype, speed)
+    check_decode(case, layout, seed, mode, dtype, compiled)
 
 
 @pytest.mark.parametrize("mode", [MARGIN, SLACK], ids=["margin", "slack"])
@@ -146,13 +146,13 @@ def test_small_weights_of_tokens_are_errors_of_a_sequence(mode):
     """The zero-one loss is 1 as soon as the sum is above 0, however little that is."""
     for seed in range(20):
         case = random_chain(seed, [1, 3], tokens="real", zero_one=True)
-        check_decode(case, np.asarray, seed, mode, np.float64, bind)
+        check_decode(case, np.asarray, seed, mode, np.float64, compiled=True)
 
 
-def check_decode(case, layout, seed, mode, dtype, speed):
+def check_decode(case, layout, seed, mode, dtype, compiled):
     problem = case.problem
     pack = problem.pack(case.sequences(layout, dtype), case.Y)
-    shard = Shard(problem, pack, loops=speed(problem.functions))
+    shard = make_shard(problem, pack, compiled)
     w = np.random.RandomState(seed).randn(pack.dim)
     labels = np.full(len(pack.truth), -1, np.int16)
     if mode == SLACK and not case.zero_one and not whole(case):
@@ -208,12 +208,12 @@ def written(delta, pack, i, y, z):
 
 @SPEEDS
 @pytest.mark.parametrize("mode", [MARGIN, SLACK], ids=["margin", "slack"])
-def test_cuts_are_sums_of_planes(mode, speed):
+def test_cuts_are_sums_of_planes(mode, compiled):
     case = random_chain(4, cost="whole", tokens="whole", ends=True)
     problem = case.problem
     weight = np.array([2.0, 0.5, 1.0, 3.0, 0.0])
     pack = problem.pack(case.sequences(), case.Y, weight)
-    shard = Shard(problem, pack, loops=speed(problem.functions))
+    shard = make_shard(problem, pack, compiled)
     w = np.random.RandomState(0).randn(pack.dim)
     labels = shard.new_labels()
     shard.oracle(w, mode, labels, shard.everyone)
@@ -259,14 +259,14 @@ def test_a_long_sequence_with_slack_rescaling():
         np.testing.assert_array_equal(labels, expected)
 
 
-@pytest.mark.parametrize("speed", [bind, interpret], ids=["compiled", "interpreted"])
+@SPEEDS
 @pytest.mark.parametrize(("K", "d"), [(200, 2), (3, 20_000)], ids=["labels", "features"])
-def test_many_labels_and_many_features(K, d, speed):
+def test_many_labels_and_many_features(K, d, compiled):
     random = np.random.RandomState(0)
     X, Y = [random.randn(3, d)], [random.randint(K - 3, K, 3)]
     problem = Chain(K, ends=True)
     pack = problem.pack(X, Y)
-    shard = Shard(problem, pack, loops=speed(problem.functions))
+    shard = make_shard(problem, pack, compiled)
     w, labels = random.randn(pack.dim), shard.new_labels()
     shard.oracle(w, MARGIN, labels, shard.everyone)
     g, loss, (value,) = shard.collect(w, MARGIN, labels)

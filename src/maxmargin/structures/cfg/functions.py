@@ -15,7 +15,7 @@ from numba import njit
 from numba.extending import register_jitable
 
 from ...engine.keep import leaf
-from ...engine.linalg import sparse_axpy
+from ...engine.sparse import sparse_axpy
 from ...engine.views import frozen
 from ...problem import MARGIN, PREDICT, Functions
 from .cky import SPANS, TAGS, inside, open_chart, scores, span_of
