@@ -14,7 +14,7 @@ from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from ..problem import Functions
-from . import ascent
+from . import ascent, smooth_passes
 from . import passes as loops
 from .arrays import UNWRITTEN
 from .guard import plane_dot
@@ -22,13 +22,15 @@ from .interpreted import is_compiled
 
 
 class Loops(NamedTuple):
-    """The passes of ``passes.py`` and ``ascent.py``, bound to the functions of a problem."""
+    """The passes of ``passes.py``, ``ascent.py`` and ``smooth_passes.py``, bound to a problem."""
 
     decode: Callable[..., None]
     collect: Callable[..., float]
     recall: Callable[..., None]
     remember: Callable[..., None]
     ascend: Callable[..., None]
+    value: Callable[..., None]
+    curve: Callable[..., float]
     compiled: bool
 
 
@@ -50,6 +52,8 @@ def interpret(functions: Functions) -> Loops:
         partial(loops.recall_planes.py_func, score, margin_of),
         partial(loops.remember_planes.py_func, loss),
         partial(ascent.ascend_examples.py_func, decode, loss, delta, margin_of),
+        partial(smooth_passes.value_outputs.py_func, loss, score, margin_of),
+        partial(smooth_passes.curve_outputs.py_func, loss, delta),
         compiled=False,
     )
 
@@ -62,7 +66,8 @@ def compile_loops(functions: Functions, name: str) -> Loops:
 
     # These passes do not call the oracle: variants of a problem that differ in it share them.
     rest = replace(functions, decode=functions.loss, bounded=False)
-    collect, recall, remember, margin_of = _without_oracle(rest, name)
+    *without_oracle, margin_of = _without_oracle(rest, name)
+    collect, recall, remember, value, curve = without_oracle
     decode_one, loss, delta = map(part, (functions.decode, functions.loss, functions.delta))
 
     def decode(pack, w, mode, order, labels, bound, work):
@@ -75,7 +80,7 @@ def compile_loops(functions: Functions, name: str) -> Loops:
         )  # fmt: skip
 
     decode, ascend = (keep(f, f"{name}: {f.__name__}") for f in (decode, ascend))
-    return Loops(decode, collect, recall, remember, ascend, compiled=True)
+    return Loops(decode, collect, recall, remember, ascend, value, curve, compiled=True)
 
 
 @lru_cache(maxsize=64)
@@ -86,6 +91,7 @@ def _without_oracle(functions: Functions, name: str) -> tuple[Any, ...]:
     from .inner_code import NO_ENTRY
     from .keep import keep
     from .passes import collect_planes, recall_planes, remember_planes
+    from .smooth_passes import curve_outputs, value_outputs
 
     loss, delta = part(functions.loss), part(functions.delta)
     score, margin_of = (njit(f, **NO_ENTRY) for f in _margin_of(functions, part))
@@ -101,7 +107,15 @@ def _without_oracle(functions: Functions, name: str) -> tuple[Any, ...]:
     def remember(pack, order, labels, value, recalled, cache, now):
         return remember_planes(loss, pack, order, labels, value, recalled, cache, now)
 
-    bound = (collect, recall, remember)
+    def value(pack, w, mode, order, outputs, part, value, scratch, work):
+        return value_outputs(
+            loss, score, margin_of, pack, w, mode, order, outputs, part, value, scratch, work
+        )
+
+    def curve(pack, mode, order, outputs, share, g, H, scratch, more):
+        return curve_outputs(loss, delta, pack, mode, order, outputs, share, g, H, scratch, more)
+
+    bound = (collect, recall, remember, value, curve)
     return (*(keep(f, f"{name}: {f.__name__}") for f in bound), margin_of)
 
 

@@ -46,11 +46,14 @@ def _nothing_to_do(name: str, arrays: ShardArrays, mode: int) -> tuple[Any, ...]
     w, labels, value, work = np.zeros(1), pack.truth[:0].copy(), np.zeros(0), np.zeros(0)
     cache, duals = arrays.new_cache(0), arrays.new_duals(1)
     visits, block = arrays.new_visits(0), arrays.new_block(0)
+    outputs, square = pack.truth[:0], np.zeros((1, 1))
     return {
         "decode": (pack, w, mode, no_examples, labels, value, work),
         "collect": (pack, w, mode, no_examples, labels, w, value, scratch),
         "recall": (pack, w, mode, no_examples, cache, 0, labels, value, scratch, work),
         "remember": (pack, no_examples, labels, value, value, cache, 0),
+        "value": (pack, w, mode, no_examples, outputs, 1.0, square, scratch, work),
+        "curve": (pack, mode, no_examples, outputs, square, w, square, scratch, scratch),
         "ascend": (
             pack,
             w,

@@ -79,6 +79,9 @@ class Solver:
     #: Whether it works in the space of a kernel, on a ``kernels.scores.ScoreShard``.
     for_kernels: ClassVar[bool] = False
 
+    #: Whether it needs all outputs of an example, and they are few (``n_outputs``).
+    few_outputs: ClassVar[bool] = False
+
     #: Whether its primal values are estimates; then the last weights are returned, not the best.
     estimates: ClassVar[bool] = False
 
