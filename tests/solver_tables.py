@@ -8,14 +8,24 @@ import maxmargin as mm
 from maxmargin.solvers import solver_names
 
 
-def all_solvers() -> dict[str, Any]:
-    """Every solver for problems without a kernel, with its options by default, by name."""
-    return {name: cls(**options) for name, (cls, options) in solver_names(False).items()}
+def all_solvers(few_outputs: bool = False) -> dict[str, Any]:
+    """Every solver for problems without a kernel, with its options by default, by name.
+
+    With ``few_outputs`` also those that need problems with few outputs for each example.
+    """
+    return {
+        name: cls(**options)
+        for name, (cls, options) in solver_names(False).items()
+        if few_outputs or not cls.few_outputs
+    }
 
 
 def all_variants() -> dict[str, Any]:
-    """Every solver with its options by default, and the other ways in which each can work."""
-    return all_solvers() | {
+    """Every solver with its options by default, and the other ways in which each can work.
+
+    For problems with few outputs.
+    """
+    return all_solvers(few_outputs=True) | {
         "one-slack, as printed": mm.OneSlack(cache=0, step=1.0),
         "one-slack, cache": mm.OneSlack(cache=5),
         "one-slack, tiny cache": mm.OneSlack(cache=1, step=0.3),

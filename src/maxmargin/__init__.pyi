@@ -34,6 +34,7 @@ from .saving.checkpoint import Checkpoint as Checkpoint
 from .solvers.base import Solver as Solver
 from .solvers.bcfw import BCFW as BCFW
 from .solvers.n_slack import NSlack as NSlack
+from .solvers.newton import Newton as Newton
 from .solvers.one_slack import OneSlack as OneSlack
 from .solvers.sampled_cuts import SampledCuts as SampledCuts
 from .solvers.sdm import SDM as SDM

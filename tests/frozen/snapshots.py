@@ -18,7 +18,7 @@ PROGRAMS = (
     "svm_hmm_learn", "svm_hmm_classify", "svm_multiclass_learn", "svm_multiclass_classify",
 )  # fmt: skip
 #: Users construct these; their methods are between them and the training loop.
-SOLVERS = ("BCFW", "NSlack", "OneSlack", "SDM", "SampledCuts", "Subgradient")
+SOLVERS = ("BCFW", "NSlack", "Newton", "OneSlack", "SDM", "SampledCuts", "Subgradient")
 
 
 def api() -> dict[str, Any]:

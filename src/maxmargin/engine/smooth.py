@@ -18,7 +18,7 @@ PARTIAL_SUMS, PARTIAL_BYTES = 8, 2**28
 def outputs_of(shard: Shard) -> np.ndarray | None:
     """The labels of all outputs; None if there are many, or an example has several labels."""
     K = shard.problem.n_outputs
-    if K is None or len(shard.pack.truth) != shard.n or not shard.loops.compiled:
+    if K is None or len(shard.pack.truth) != shard.n:
         return None
     outputs = np.asarray(shard.problem.encode_classes(K), shard.pack.truth.dtype)
     outputs.flags.writeable = False
@@ -38,7 +38,7 @@ def values_at(
         )
 
     shard.each(fill, order)
-    shard.n_oracle += len(order)
+    shard.n_oracle += len(order) * (part > 0)
 
 
 def curvature_at(

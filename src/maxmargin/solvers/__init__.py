@@ -14,10 +14,12 @@ from pkgutil import iter_modules
 from typing import Any
 
 from ..engine.shard import Shard
+from ..engine.smooth import outputs_of
 from ..errors import DataError
 from .base import Solver, State
 from .dual import DualSolver
 from .loop import solve
+from .newton import Newton
 from .one_slack import OneSlack
 from .sdm import SDM
 from .task import Task, is_tiny
@@ -76,6 +78,10 @@ def solver_names(for_kernels: bool | None = None) -> dict[str, tuple[type[Solver
 #: dual methods then need about as many passes as this product, unless the data are separable.
 HARD = 1e3
 
+#: "auto" chooses Newton's method for at most this many weights, at least this many examples, and as
+#: many for each weight, if its curvature takes at most this many times as long as an oracle pass.
+FEW_WEIGHTS, MANY, MANY_PER_WEIGHT, CURVATURE = 1024, 10_000, 100, 100.0
+
 
 def choose(shard: Shard, C: float = 1.0) -> Solver:
     """The solver of "auto", chosen from counts and sizes only, so that runs are reproducible.
@@ -86,10 +92,13 @@ def choose(shard: Shard, C: float = 1.0) -> Solver:
     that an example with weight 2 counts exactly like two examples. For problems in plain Python,
     where every visit of an example is interpreted, it is one-slack too, which needs the fewest
     visits thanks to its caches. If C is large and the data cannot be separated, because they have
-    more labels than weights, only one-slack comes close to the optimum.
+    more labels than weights, only one-slack comes close to the optimum. With many examples, few
+    weights and few outputs Newton's method is faster than both, and the last digits cost little.
     """
     if not shard.loops.compiled:
         return OneSlack()
+    if _suits_newton(shard):
+        return Newton()
     return OneSlack() if is_tiny(shard) or _is_hard(shard, C) else SDM()
 
 
@@ -99,6 +108,18 @@ def _is_hard(shard: Shard, C: float) -> bool:
         return False
     square = shard.problem.plane_square(shard.pack)
     return square is not None and C * shard.total_weight / shard.n * square >= HARD
+
+
+def _suits_newton(shard: Shard) -> bool:
+    """Whether there are many examples, few weights, and few pairs of outputs with short planes."""
+    dim, n, K = shard.pack.dim, shard.n, shard.problem.n_outputs
+    if K is None or dim > FEW_WEIGHTS or n < max(MANY, MANY_PER_WEIGHT * dim):
+        return False
+    if not isinstance(shard, Shard) or shard.for_kernels or outputs_of(shard) is None:
+        return False
+    operations = shard.operations()
+    pairs = n * K * (K - 1) / 2 * shard.pack.width**2 / 2
+    return operations is not None and pairs <= CURVATURE * operations and not len(shard.positive)
 
 
 def get_solver(solver: Any, shard: Shard | None = None, C: float = 1.0) -> Solver:

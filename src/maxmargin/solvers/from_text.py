@@ -67,7 +67,8 @@ def _parse(solver: str, setting: str, types: dict[str, Any]) -> tuple[str, Any]:
     if not equals:
         raise DataError(f"--solver-option {setting}: write it as name=value, as in cache=10")
     if name not in types:
-        raise DataError(f"{solver} has no option {name!r}: use one of {', '.join(types)}")
+        known = f"use one of {', '.join(types)}" if types else "it has none"
+        raise DataError(f"{solver} has no option {name!r}: {known}")
     kinds = _kinds(types[name])
     for kind in kinds:
         try:

@@ -53,6 +53,7 @@ class NewtonState(State):
     scale: float = 0.0  # the largest loss; 0 before the first iteration
     t: float = 0.0
     planes: int = 0
+    recovering: bool = True  # while a part of the examples is used, nothing is certified
 
     def check_restored(self, task: Task) -> None:
         """The numbers of a checkpoint are possible."""
@@ -121,7 +122,8 @@ class Newton(Solver):
         state.w = w + step * direction
         if decrement <= CENTRED * error and not self._cold(task, state, error, order):
             state.t *= COOLER
-        if len(order) < shard.n:
+        state.recovering = len(order) < shard.n
+        if state.recovering:
             return None, np.inf, -np.inf
         return w, 0.5 * float(w @ w) + C * sums[0], C * loss - 0.5 * float(g @ g)
 
