@@ -63,7 +63,11 @@ def write_data(case: str, folder: Path, directory: Path) -> Path:
         arrays = {**_matrix(whole.X[:300_000]), "y": whole.y[:300_000]}
     else:
         tagged = load_tagged("chunking" if case == "chunking" else "OCR letters", directory)
-        arrays = {**_matrix(tagged.X.matrix), "y": np.concatenate(tagged.Y), "offsets": tagged.X.offsets}
+        arrays = {
+            **_matrix(tagged.X.matrix),
+            "y": np.concatenate(tagged.Y),
+            "offsets": tagged.X.offsets,
+        }
     path = folder / f"{case}.npz"
     np.savez(path, **arrays)
     return path
@@ -110,8 +114,10 @@ def main() -> None:
                 for _ in range(given.rounds)
             ]
             old, new, again = ([r[k][0] for r in rounds] for k in range(3))
-            ratio = statistics.median(n / ((o + a) / 2) for o, n, a in zip(old, new, again))
-            noise = statistics.median(a / o for o, a in zip(old, again))
+            ratio = statistics.median(
+                n / ((o + a) / 2) for o, n, a in zip(old, new, again, strict=True)
+            )
+            noise = statistics.median(a / o for o, a in zip(old, again, strict=True))
             print(
                 f"{case:<10} {statistics.median(old + again):7.2f} {statistics.median(new):7.2f} "
                 f"{ratio:8.3f} {noise:8.3f}  {rounds[0][0][1]:.2f}, {rounds[0][1][1]:.2f}",

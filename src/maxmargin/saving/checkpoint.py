@@ -215,7 +215,7 @@ class Saver:
 
 
 def _say_resumed(path: Path, run: Any) -> None:
-    """One line on stderr: it would surprise if training did not start at the beginning."""
+    """One line on stderr, because users may expect training to start at the beginning."""
     best, gap = run.best, ""
     if best.w is not None and best.primal > 0:
         gap = f", gap {100 * best.gap / best.primal:.2g} %"
