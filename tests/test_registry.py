@@ -44,7 +44,7 @@ def test_help_imports_nothing_heavy(arguments):
     assert done.stderr.splitlines()[-1] == "[]"
 
 
-@pytest.mark.parametrize("name", ["chain", "cfg", "multiclass"])
+@pytest.mark.parametrize("name", ["chain", "cfg", "multiclass-intercept"])
 def test_describing_a_model_imports_neither_numba_nor_scipy(tmp_path, name):
     mm.load(ROOT / f"tests/frozen/models/{name}.mm").save(tmp_path / "model.mm")  # all parameters
     done = run_python("-c", HELP, "info", str(tmp_path / "model.mm"))
