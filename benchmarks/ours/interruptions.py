@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from functools import cache
+from itertools import count as count_from
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 
 #: Seconds between two saves, so that there is a regular checkpoint when a run is killed.
 EVERY = 0.05
-#: Iterations of a whole run, and the one after which exceptions are raised.
-ITERATIONS, FAIL_AFTER = 40, 7
+#: Iterations of a whole run, and those and the oracle calls after which exceptions are raised.
+ITERATIONS, FAIL_AFTER, FAIL_AFTER_CALLS = 40, 7, 3000
 #: Wait this long (seconds) after the first checkpoint, so that later iterations are not saved yet.
 WAIT = 0.02
 
@@ -195,12 +196,12 @@ def fail(record: Any, state: Any) -> None:
 
 
 def classes(fails: bool) -> Any:
-    """Eight classes in plain Python; ``decode`` may fail after half a second."""
+    """Eight classes in plain Python; ``decode`` may fail after some passes."""
     import numpy as np
 
     import maxmargin as mm
 
-    begin = time.perf_counter()
+    calls = count_from(1)
 
     class Classes(mm.Problem):
         n_features = 8 * 40
@@ -212,7 +213,7 @@ def classes(fails: bool) -> Any:
             return float(y != y_true)
 
         def decode(self, x: Any, w: Any, y_true: Any = None, rescaling: str = "margin") -> int:
-            if fails and time.perf_counter() - begin > 0.5:
+            if fails and next(calls) > FAIL_AFTER_CALLS:
                 raise RuntimeError("a mistake in decode")
             scores = w.reshape(8, 40) @ x
             if y_true is not None:
