@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 #: Seconds between two saves, so that there is a regular checkpoint when a run is killed.
 EVERY = 0.05
 #: Iterations of a whole run, and those and the oracle calls after which exceptions are raised.
-ITERATIONS, FAIL_AFTER, FAIL_AFTER_CALLS = 40, 7, 3000
+ITERATIONS, FAIL_AFTER, FAIL_AFTER_CALLS = 40, 7, 600
 #: Wait this long (seconds) after the first checkpoint, so that later iterations are not saved yet.
 WAIT = 0.02
 
@@ -121,7 +121,8 @@ def start(place: Path, way: str, how: str) -> subprocess.Popen[bytes]:
     top = str(Path(__file__).parents[2])
     path = os.pathsep.join([top, *filter(None, [os.environ.get("PYTHONPATH")])])
     env = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": path}
-    return subprocess.Popen(command, cwd=place, env=env, stderr=subprocess.PIPE)
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    return subprocess.Popen(command, cwd=place, env=env, **quiet)
 
 
 def write_data(path: Path) -> None:
