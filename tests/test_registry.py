@@ -5,9 +5,10 @@ import sys
 
 import pytest
 
+import maxmargin as mm
 from plugins import ROOT, run_python, write_metadata
 
-HEAVY = ("numba", "numpy", "scipy", "sklearn")
+HEAVY = ("numba", "numpy", "pydantic", "scipy", "sklearn")
 LIST = f"""
 import json, sys
 from maxmargin.registry import structure_names
@@ -41,6 +42,15 @@ def test_help_imports_nothing_heavy(arguments):
     done = run_python("-c", HELP, *arguments)
     assert done.returncode == 0 and "Usage" in done.stdout, done.stderr
     assert done.stderr.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize("name", ["chain", "cfg", "multiclass-intercept"])
+def test_describing_a_model_imports_neither_numba_nor_scipy(tmp_path, name):
+    mm.load(ROOT / f"tests/frozen/models/{name}.mm").save(tmp_path / "model.mm")  # all parameters
+    done = run_python("-c", HELP, "info", str(tmp_path / "model.mm"))
+    assert done.returncode == 0 and "Converged" in done.stdout, done.stderr
+    found = done.stderr.splitlines()[-1]
+    assert not any(word in found for word in ("numba", "scipy", "sklearn")), found
 
 
 @pytest.fixture

@@ -89,7 +89,7 @@ def load_tagged(task: str, directory: Path | None, n: int | None = None) -> Tagg
     if task not in TASKS:
         raise MaxMarginError(f"unknown task {task!r}; there are {', '.join([*TASKS, OCR])}")
     source = TASKS[task]
-    (rows, tags), (rows_test, tags_test) = _read(source, directory)
+    (rows, tags), (rows_test, tags_test) = read_columns(source, directory)
     train, test = (_least(limit, n) for limit in (source.train, source.test))
     return _extract(source, rows[:train], tags[:train], rows_test[:test], tags_test[:test])
 
@@ -98,7 +98,7 @@ def _least(*limits: int | None) -> int | None:
     return min((limit for limit in limits if limit is not None), default=None)
 
 
-def _read(source: Source, directory: Path | None) -> list[tuple[Rows, list[list[str]]]]:
+def read_columns(source: Source, directory: Path | None) -> list[tuple[Rows, list[list[str]]]]:
     """Columns and labels of the training and of the test sentences."""
     first, second = find_files(source.data, directory)
     if second.suffix != ".npz":

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import random
-import time
 from typing import TYPE_CHECKING, Any
 
 from maxmargin.io import read_conll
 
 from ..framework.display import Column, count, percent2, seconds
 from ..framework.registry import Verdict, experiment
+from ..framework.spacy_pipeline import train_pipeline
 
 if TYPE_CHECKING:
     from ..framework.session import Group, Session
@@ -54,41 +53,30 @@ def run(session: Session) -> Verdict:
 def measure(session: Session, component: str, n: int, epochs: int) -> Group:
     """CPU seconds of training and the accuracy of a pipeline of one component."""
     folder = session.directory / "ud_gum"
-    return session.measure(
-        {"component": component, "n": n, "epochs": epochs},
-        lambda seed: train(folder, component, n, epochs, seed),
-        repeats=1,
-    )
+
+    def once(seed: int) -> dict[str, Any]:
+        found = train_pipeline(
+            component,
+            lambda vocab: examples(vocab, folder / "train.txt.gz", n),
+            lambda vocab: examples(vocab, folder / "test.txt.gz", None),
+            epochs,
+            seed,
+        )
+        accuracy = found["scores"]["tag_acc"]
+        return {"component": component, "epochs": epochs, "cpu": found["cpu"], "accuracy": accuracy}
+
+    config = {"component": component, "n": n, "epochs": epochs}
+    return session.measure(config, once, repeats=1)
 
 
-def train(folder: Any, component: str, n: int, epochs: int, seed: int) -> dict[str, Any]:
-    """Train a blank pipeline and tag the test sentences."""
-    import spacy
+def examples(vocab: Any, path: Any, most: int | None) -> list[Any]:
+    """Sentences with their tags, as spaCy's examples."""
     from spacy.tokens import Doc
     from spacy.training import Example
-    from spacy.util import fix_random_seed, minibatch
 
-    fix_random_seed(seed)
-    nlp = spacy.blank("en")
-    nlp.add_pipe(component)
-
-    def examples(name: str, most: int | None) -> list[Example]:
-        X, Y = read_conll(folder / name, label=TAG)
-        words = [[token[0] for token in tokens] for tokens in X][:most]
-        pairs = zip(words, Y[:most], strict=True)
-        return [
-            Example(Doc(nlp.vocab, words=w), Doc(nlp.vocab, words=w, tags=list(y)))
-            for w, y in pairs
-        ]
-
-    known = examples("train.txt.gz", n)
-    begin = time.process_time()
-    optimizer = nlp.initialize(lambda: known)
-    order = random.Random(seed)
-    for _ in range(epochs):
-        order.shuffle(known)
-        for batch in minibatch(known, size=32):
-            nlp.update(batch, sgd=optimizer, drop=0.1)
-    cpu = time.process_time() - begin
-    accuracy = nlp.evaluate(examples("test.txt.gz", None))["tag_acc"]
-    return {"component": component, "epochs": epochs, "cpu": cpu, "accuracy": accuracy}
+    X, Y = read_conll(path, label=TAG)
+    words = [[token[0] for token in tokens] for tokens in X][:most]
+    return [
+        Example(Doc(vocab, words=w), Doc(vocab, words=w, tags=list(y)))
+        for w, y in zip(words, Y[:most], strict=True)
+    ]

@@ -79,7 +79,7 @@ class Bounded(NamedTuple):
     y : object
         The output.
     bound : float
-        An upper bound on the value of all outputs, in the terms in which ``decode`` maximises.
+        An upper bound on what ``decode`` maximises, over all outputs.
     """
 
     y: Any

@@ -107,6 +107,8 @@ class Result:
         Iterations, and calls of the loss-augmented oracle.
     time, prepare_time, compile_time : float
         Seconds in the solver; packing the data; compiling or loading compiled code.
+    earlier_time : float
+        The part of ``time`` that was spent before training was resumed from a checkpoint.
     history : list of Record
         The best values known after each iteration.
     shares : dict
@@ -146,6 +148,7 @@ class Result:
     bounds: str = ""
     trivial: bool = False
     gap_inference: float = 0.0
+    earlier_time: float = 0.0
 
     @property
     def gap_optimisation(self) -> float:

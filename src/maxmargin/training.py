@@ -123,7 +123,8 @@ def train(
         pack = X.pack(compiled_problem) if files else compiled_problem.pack(X, Y, weight)
         with closing(Shard(compiled_problem, pack, 1 if n_jobs is None else n_jobs)) as shard:
             result = train_shard(shard, C, solver, *settings, saved, start, relabel, keep)
-    result.prepare_time = time.perf_counter() - begin - result.time - result.compile_time
+    solving = result.time - result.earlier_time
+    result.prepare_time = time.perf_counter() - begin - solving - result.compile_time
     return result
 
 

@@ -110,6 +110,29 @@ def test_report_of_estimators(tmp_path):
     assert "True (not False)" in text_of((tmp_path / "b.html").read_text())
 
 
+def test_report_of_a_problem_without_labels(tmp_path):
+    class Sign(mm.Problem):
+        def features(self, x, y):
+            return 0.5 * y * x
+
+        def loss(self, y_true, y):
+            return float(y != y_true)
+
+        def decode(self, x, w, y_true=None, rescaling="margin"):
+            def value(y):
+                return w @ self.features(x, y) + (y_true is not None and y != y_true)
+
+            return max((-1, 1), key=value)
+
+    X = np.random.RandomState(0).randn(30, 3)
+    Y = np.where(X[:, 0] > 0, 1, -1).tolist()
+    clf = mm.StructuredSVC(Sign(), C=0.1).fit(X[:20], Y[:20])
+    clf.report(tmp_path / "own.html", X[:20], Y[:20], test=(X[20:], Y[20:]))
+    text = text_of((tmp_path / "own.html").read_text())
+    losses = [-clf.score(X[part], np.array(Y)[part]) for part in (slice(20, 30), slice(20))]
+    assert f"average loss {losses[0]:.4f} {losses[1]:.4f} examples 10 20" in " ".join(text.split())
+
+
 def test_strange_labels_and_long_words(tmp_path):
     """Controls are visible, long words are clipped, and each name keeps its own direction."""
     long, strange = "x" * 1_000_000, "a\0\x1b[31m\u202e<b>"

@@ -291,6 +291,21 @@ def test_the_time_limit_leaves_a_checkpoint(tmp_path):
     assert_same(fit(data, mm.SDM(), tol=1e-7, checkpoint=path), whole)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_model_of_a_run_that_was_long_before_it_was_resumed_can_be_loaded(tmp_path):
+    X, y = make_multiclass(60, 5, 3)
+    path = tmp_path / "run.ck"
+    mm.MulticlassSVC(checkpoint=path, max_iter=2).fit(X, y)
+    meta, arrays = read_container(path)
+    meta["run"]["time"] = {"float": (3601.0).hex()}
+    write_container(path, meta, arrays)
+    clf = mm.MulticlassSVC(checkpoint=path).fit(X, y)
+    assert clf.result_.time > 3600 and clf.result_.earlier_time > 3600
+    assert 0 <= clf.result_.prepare_time < 3600
+    clf.save(tmp_path / "model.mm")
+    assert mm.load(tmp_path / "model.mm").result_.time == clf.result_.time
+
+
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -42,8 +42,8 @@ class Checked(NamedTuple):
     def __repr__(self) -> str:
         refused = "".join(f", {name} is not supported" for name in self.refused)
         return (
-            f"Checked: no mistake found in {self.examples} examples, {self.oracle_calls} oracle "
-            f"calls and {self.comparisons} comparisons with known outputs "
+            f"Checked: no mistake found in {self.examples} examples, {self.oracle_calls:,} oracle "
+            f"calls and {self.comparisons:,} comparisons with known outputs "
             f"({' and '.join(self.rescalings)} rescaling{refused})"
         )
 

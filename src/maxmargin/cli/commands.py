@@ -201,9 +201,9 @@ def explain_model(model: Path, n: int, as_json: bool, problem: str | None) -> No
         print(found)
 
 
-def show_suspects(model: Path, data: str, n: int, as_json: bool) -> None:
+def show_suspects(model: Path, data: str, n: int, as_json: bool, problem: str | None) -> None:
     """Print the examples that disagree most with the model."""
-    estimator = load(model)
+    estimator = _load(model, problem)
     with _messages():
         estimator.structure.show.print_suspects(estimator, data, n, as_json)
 

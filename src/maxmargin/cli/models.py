@@ -84,7 +84,8 @@ def predict(
     per line.
 
     With **--probabilities** a label is followed by the probabilities of all classes, for chains
-    as **label:probability**. A tree follows the probability that it is right as a whole.
+    as **label:probability**. A line with a tree begins with the probability that
+    the whole tree is right.
 
     With **--m-best M** a line has up to M pairs of a label and its score, best first. For chains
     each sequence is written up to M times, as CRF++ does: a line **# RANK SCORE** (ranks start at
@@ -218,20 +219,22 @@ def explain(
 def suspects(
     model: Model,
     data: Annotated[
-        str, typer.Argument(metavar="DATA", help="Sequences with labels; - is standard input.")
+        str,
+        typer.Argument(metavar="DATA", help="Examples with true outputs; - is standard input."),
     ],
-    n: Annotated[int, typer.Option("-n", min=1, help="Number of sequences.")] = 20,
+    n: Annotated[int, typer.Option("-n", min=1, help="Number of examples.")] = 20,
     as_json: Json = False,
+    problem: ProblemOption = None,
 ) -> None:
-    """Show the sequences whose labels disagree most with the model, to find labelling errors.
+    """Show the examples whose outputs disagree most with the model, to find labelling errors.
 
-    They are sorted by slack, the hinge loss of a sequence. The labels of the file are shown next
-    to those of the output that violates the margin most.
+    They are sorted by slack, the hinge loss of an example. The output in the file is shown next
+    to the one that violates the margin most.
     """
     check_inputs(model, data)
     from .commands import show_suspects
 
-    show_suspects(model, data, n, as_json)
+    show_suspects(model, data, n, as_json, problem)
 
 
 #: In the order of the help.

@@ -21,15 +21,29 @@ _MESSAGES = {
 }
 
 
+class _AsGiven:
+    """The values of flags, which need no conversion."""
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        """The value."""
+        return value
+
+
 class _Plain:
     """What commands and groups of commands share."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """Arguments and options; flags are shown without a type."""
+        """Arguments and options; flags are shown without a type.
+
+        Flags are not converted, because the validation library takes longer to import than the
+        help of a sub-command takes to print.
+        """
         parameters = super().get_params(ctx)  # type: ignore[misc]
         for parameter in parameters:
             if getattr(parameter, "is_flag", False):
                 parameter.metavar = ""
+                if hasattr(parameter, "_runtime_param"):
+                    parameter._runtime_param = _AsGiven()
         return parameters
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:

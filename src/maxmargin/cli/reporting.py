@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import MaxMarginError
-from ..report.fitted import SUSPECTS, describe
+from ..report.fitted import SUSPECTS, describe, results_of
 from ..report.page import check_page
 from ..report.training import write_report
 from .guard import check_output
@@ -40,17 +40,14 @@ def report_training(
     structure = estimator.structure
     show = structure.show
     number_features(estimator)
-    outcomes, last = [], examples
+    sets = [("training data", examples.X, examples.Y)]
     if test is not None:
-        last = structure.files.read_labelled(test, estimator)
-        name = f"test data ({Path(test).name})"
-        outcomes.append(show.outcome(estimator, name, last.X, last.Y))
-    outcomes.append(show.outcome(estimator, "training data", examples.X, examples.Y))
+        found = structure.files.read_labelled(test, estimator)
+        sets.insert(0, (f"test data ({Path(test).name})", found.X, found.Y))
+    outcomes, sections = results_of(estimator, sets)
     suspects = show.suspects(estimator, examples.X, examples.Y, SUSPECTS)
     show.locate(suspects or [], examples)
-    shown = [found for found in outcomes if found is not None]
-    sections = show.sections(estimator, last.X, last.Y)
-    run = describe(estimator, examples.size, shown, suspects, _WEIGHTS, sections)
+    run = describe(estimator, examples.size, outcomes, suspects, _WEIGHTS, sections)
     write_report(report, run.with_settings({"data": command}))
 
 

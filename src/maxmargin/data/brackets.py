@@ -159,6 +159,7 @@ def clean(tree: Any, traces: bool = False, functions: bool = False) -> Tree | No
     Parameters
     ----------
     tree : Tree, nltk.Tree or str
+        The tree, which is not changed.
     traces : bool
         Whether to keep words with the tag ``-NONE-``. If not, constituents that have no other
         words are removed too.

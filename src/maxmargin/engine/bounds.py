@@ -82,7 +82,7 @@ def sum_hinges(
 
 
 def refuse_bound(i: int, bound: float, value: float) -> NoReturn:
-    """Raise the error of a bound that is none."""
+    """Raise the error for an upper bound that is below the value of an output."""
     raise ProblemError(
         f"decode of example {i} returned the upper bound {bound:.6g}, but an output has the value "
         f"{value:.6g} (relative to the truth, whose value is 0): a bound must be at least the "

@@ -53,7 +53,7 @@ class FunctionError(ProblemError):
 
 @register_jitable
 def fail(kind, i, found, limit):
-    """Raise the error; a function apart, so that its callers are small enough to be inlined."""
+    """Raise the error; a separate function, so that its callers are small enough to be inlined."""
     raise FunctionError(kind, i, found, limit)
 
 

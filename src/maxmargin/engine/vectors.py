@@ -1,9 +1,9 @@
 """Vectors as long as w: dense, or by their non-zeros.
 
-w may have tens of millions of weights, of which a cut or a step touches few: every pass over all of
-them costs more than the oracle. So a vector is taken out of the array it was summed up in with a
-single pass, and everything after that looks at its non-zeros only. This is also the form in which
-vectors travel between processes.
+w may have tens of millions of weights, of which a cut or a step changes few, and a pass over all of
+them takes longer than the oracle. So the non-zeros of a sum are taken out of its array in a single
+pass, and everything afterwards uses the non-zeros only. Vectors are also sent between processes in
+this form.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Vector(NamedTuple):
 
     @property
     def nbytes(self) -> int:
-        """The number of bytes that travel."""
+        """Number of bytes that are sent."""
         return self.value.nbytes + (0 if self.where is None else self.where.nbytes)
 
     def dot(self, v: np.ndarray) -> float:
@@ -91,7 +91,7 @@ class Vector(NamedTuple):
             sparse_set(self.where, self.value, out)
 
     def wipe(self, out: np.ndarray) -> None:
-        """Make ``out`` zero where the vector is not."""
+        """Set ``out`` to zero at the non-zeros of the vector."""
         if self.where is None:
             out.fill(0.0)
         else:
@@ -133,7 +133,7 @@ def _index_type(dim: int) -> type:
 
 
 def warm_up_vectors() -> None:
-    """Compile (or load) what vectors need, before any clock runs."""
+    """Compile (or load) what vectors need, before times are measured."""
     for vector in (Vector.take(np.zeros(4)), Vector.take(np.ones(4))):
         g = np.zeros(4)
         vector.add_to(g, vector.dot(g))

@@ -44,8 +44,8 @@ class TrainingParameters:
     random_state : int
         Seed of the order in which examples are visited.
     checkpoint : path or Checkpoint, optional
-        A file to which training is saved every 5 minutes, and from which it continues if the file
-        exists.
+        A file to which training is saved every 5 minutes and when it ends, and from which it
+        continues if the file exists.
     backend : optional
         Where training runs: ``mm.Ray(...)`` for the workers of a cluster.
     verbose : int
@@ -82,7 +82,8 @@ class KernelParameters(WarmStartParameters):
     """The parameters of estimators that can be trained with a kernel, as in scikit-learn.
 
     kernel : None, "linear", "rbf", "poly", "sigmoid", "precomputed" or callable
-        See ``maxmargin.kernels.functions``; the parameters are those of scikit-learn.
+        The kernel, by scikit-learn's names and formulas; a callable ``kernel(X, Z)`` returns an
+        array (rows of X, rows of Z).
     gamma : "scale", "auto" or float
         Factor in the exponent of "rbf", and of the inner products of "poly" and "sigmoid".
     degree : int

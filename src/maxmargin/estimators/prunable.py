@@ -24,7 +24,7 @@ class Prunable:
     def prune(self, X: Any, Y: Any, below: float = 0.01, sample_weight: Any = None) -> Pruning:
         """Set small weights to zero, so that the model and its file become smaller.
 
-        The certificate stays honest: ``result_.primal`` and ``result_.gap`` are computed again for
+        The certificate stays valid: ``result_.primal`` and ``result_.gap`` are computed again for
         the pruned weights. Features without any weight are removed if features have names. The
         calibration is removed, because scores have changed.
 

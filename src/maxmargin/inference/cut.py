@@ -264,9 +264,9 @@ def adopt(v, start, link, residual, node, control):
 
 @register_jitable
 def find_distance(w, link, node, time):
-    """The number of arcs from w to its terminal; FAR if the way passes an orphan.
+    """The number of arcs from w to its terminal; FAR if the path contains an orphan.
 
-    Distances on the way are stored with the present time, so that no way is walked twice.
+    Distances on the path are stored with the present time, so that no path is followed twice.
     """
     distance, v = 0, w
     while True:

@@ -105,7 +105,7 @@ def stride(n, seed):
 
 @register_jitable
 def root_of(group, v):
-    """The root of the tree of v; ways to it are shortened."""
+    """The root of the tree of v; paths to it are shortened."""
     while np.int64(group[v]) != v:
         group[v] = group[np.int64(group[v])]
         v = np.int64(group[v])

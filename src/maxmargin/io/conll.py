@@ -140,7 +140,7 @@ class _Reader:
         return DataError(
             f"{len(parts)} columns, where the first token (line {self.first_line}) has "
             f"{self.width}; give every token the same columns, and end sequences by blank lines "
-            "(plain sentences can only be tagged: maxmargin predict --raw)",
+            "(for plain sentences, one per line, use maxmargin predict --raw)",
             path=self.name,
             line=line,
         )

@@ -38,6 +38,7 @@ def read_graphs(path: Any) -> tuple[Graphs, list[np.ndarray] | None]:
     Parameters
     ----------
     path : str, path or binary file object
+        An npz file; the arrays are described in ``maxmargin.io.graphs``.
 
     Returns
     -------
@@ -97,8 +98,11 @@ def write_graphs(path: Any, X: Any, Y: Any = None) -> None:
     Parameters
     ----------
     path : str or path
+        The npz file to write.
     X : list of ``mm.Graph`` or tuples
+        The graphs.
     Y : list of arrays of numbers or strings, optional
+        The labels of the nodes of each graph.
     """
     with atomic_file(path) as file:
         file.write(npz_bytes(graph_arrays(X, Y)))

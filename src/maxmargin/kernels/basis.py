@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import blas
-from scipy.linalg.lapack import dpstrf, dtrtri
 
 from ..errors import DataError
 from .rows import TILE, KernelRows, in_batches
@@ -83,6 +81,8 @@ class FeatureMap:
     """
 
     def __init__(self, rows: KernelRows, pivots: np.ndarray, lower: np.ndarray):
+        from scipy.linalg.lapack import dtrtri  # slow to import, and a Basis does not need it
+
         self.pivots = pivots
         self.basis = rows.take(pivots)
         self.basis.prepare()
@@ -95,6 +95,8 @@ class FeatureMap:
 
     def transform(self, rows: KernelRows, dtype: Any = np.float32, n_jobs: int = 1) -> np.ndarray:
         """Features (n, k) of rows."""
+        from scipy.linalg import blas
+
         k = len(self)
         out = np.empty((len(rows), k), dtype)
         single = self.single and out.dtype == np.float32
@@ -175,6 +177,8 @@ def pivoted_cholesky(gram: np.ndarray, least: float) -> tuple[np.ndarray, np.nda
     The first ``rank`` columns leave an error of at most ``least`` times the largest diagonal entry.
     Entries of L above the diagonal and in the other columns are undefined.
     """
+    from scipy.linalg.lapack import dpstrf
+
     largest = float(np.einsum("ii->i", gram).max(initial=0.0))
     if largest <= 0:
         raise DataError(

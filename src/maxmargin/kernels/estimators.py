@@ -12,7 +12,7 @@ from ..errors import DataError
 from ..saving.checkpoint import as_checkpoint
 from .fit import train_kernel
 from .functions import make_kernel
-from .model import KernelModel
+from .model import get_model, set_model
 from .scores import identity_of, matrix_of
 
 #: Fitted attributes of a model with a kernel, and the attributes of linear models they replace.
@@ -44,39 +44,6 @@ def forget_kernel(estimator: Any) -> None:
     """Remove the attributes of an earlier fit with a kernel."""
     for name in FITTED:
         vars(estimator).pop(name, None)
-
-
-def set_model(estimator: Any, model: KernelModel) -> None:
-    """Set the fitted attributes of an estimator."""
-    estimator.kernel_ = model.kernel
-    estimator.support_ = model.support
-    estimator.support_vectors_ = model.vectors
-    estimator.dual_coef_ = model.coef.T
-    if not hasattr(estimator, "template"):
-        estimator.intercept_ = model.intercept
-        return
-    K = len(estimator.classes_)
-    ends = model.rest[K * K :] if estimator.start_stop else np.zeros(2 * K)
-    estimator.transition_ = model.rest[: K * K].reshape(K, K)
-    estimator.start_, estimator.stop_ = ends[:K], ends[K:]
-
-
-def get_model(estimator: Any) -> KernelModel:
-    """The model behind the fitted attributes."""
-    rows = len(estimator.dual_coef_)
-    rest = np.zeros(0)
-    if hasattr(estimator, "transition_"):
-        ends = [estimator.start_, estimator.stop_] if estimator.start_stop else []
-        rest = np.concatenate([estimator.transition_.ravel(), *ends])
-    return KernelModel(
-        estimator.kernel_,
-        estimator.support_,
-        estimator.support_vectors_,
-        estimator.dual_coef_.T,
-        getattr(estimator, "intercept_", np.zeros(rows)),
-        rest,
-        estimator.n_features_in_,
-    )
 
 
 def kernel_scores(estimator: Any, X: Any) -> np.ndarray:

@@ -89,7 +89,8 @@ def train_kernel(
     sampled = method == "sampled"
     result = _train_sampled(training) if sampled else _train_mapped(training, basis)
     result.method = method
-    result.prepare_time = time.perf_counter() - start - result.time - result.compile_time
+    solving = result.time - result.earlier_time
+    result.prepare_time = time.perf_counter() - start - solving - result.compile_time
     return result
 
 

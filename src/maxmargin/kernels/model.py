@@ -68,3 +68,36 @@ class KernelModel:
         )
         vectors = None if kernel.name == "precomputed" else rows.X[support]
         return cls(kernel, support, vectors, coef, intercept, rest, rows.X.shape[1])
+
+
+def set_model(estimator: Any, model: KernelModel) -> None:
+    """Set the fitted attributes of an estimator."""
+    estimator.kernel_ = model.kernel
+    estimator.support_ = model.support
+    estimator.support_vectors_ = model.vectors
+    estimator.dual_coef_ = model.coef.T
+    if not hasattr(estimator, "template"):
+        estimator.intercept_ = model.intercept
+        return
+    K = len(estimator.classes_)
+    ends = model.rest[K * K :] if estimator.start_stop else np.zeros(2 * K)
+    estimator.transition_ = model.rest[: K * K].reshape(K, K)
+    estimator.start_, estimator.stop_ = ends[:K], ends[K:]
+
+
+def get_model(estimator: Any) -> KernelModel:
+    """The model behind the fitted attributes."""
+    rows = len(estimator.dual_coef_)
+    rest = np.zeros(0)
+    if hasattr(estimator, "transition_"):
+        ends = [estimator.start_, estimator.stop_] if estimator.start_stop else []
+        rest = np.concatenate([estimator.transition_.ravel(), *ends])
+    return KernelModel(
+        estimator.kernel_,
+        estimator.support_,
+        estimator.support_vectors_,
+        estimator.dual_coef_.T,
+        getattr(estimator, "intercept_", np.zeros(rows)),
+        rest,
+        estimator.n_features_in_,
+    )

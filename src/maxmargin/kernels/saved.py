@@ -12,9 +12,8 @@ from ..objective import check_positive
 from ..saving.parts import Arrays, ModelParts
 from ..saving.sparse import LARGEST, finite
 from .basis import Basis, as_basis
-from .estimators import get_model, set_model
 from .functions import NAMES, Kernel, check_kernel
-from .model import KernelModel
+from .model import KernelModel, get_model, set_model
 from .rows import KernelRows
 
 #: Names of arrays. Dense support vectors are stored as one array, sparse ones as three.

@@ -10,11 +10,8 @@ import numpy as np
 
 from ..data.frames import data_frame
 from ..data.printable import printable
-from ..engine.linalg import read_only
-from ..engine.shard import Shard
 from ..errors import DataError, MaxMarginError
 from ..problem import MODES, CompiledProblem, Pack
-from ..training import check_rescaling
 
 
 class Weight(NamedTuple):
@@ -277,6 +274,10 @@ def largest_slacks(
     n_jobs : int
         Threads for the oracle.
     """
+    from ..engine.linalg import read_only  # slow to import, and not needed for weights
+    from ..engine.shard import Shard
+    from ..training import check_rescaling
+
     mode = MODES[check_rescaling(rescaling)]
     # With weights of 1, ``collect`` on a single example returns the loss of that example.
     pack = pack._replace(weight=read_only(np.ones(pack.n), np.float64))

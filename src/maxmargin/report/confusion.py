@@ -78,7 +78,7 @@ class Shown(NamedTuple):
     columns, rows : lists of str
         The names of labels, shortened; the last row may be for unknown labels.
     support : int array (rows,)
-        Number of items of each true label, with those of predictions that are not drawn.
+        Number of items of each true label, including those whose prediction is not drawn.
     counts : int array (rows, columns)
     parts : float array (rows, columns)
         The counts as fractions of ``support``.

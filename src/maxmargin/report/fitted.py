@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from ..errors import MaxMarginError
-from .page import check_page
+from .page import check_page, escape, table
 from .results import Outcome
 from .training import Run, write_report
 
@@ -27,12 +28,43 @@ def report_estimator(
     show = clf.structure.show
     sets = [] if test is None else [("test data", *test)]
     sets += [] if X is None else [("training data", X, Y)]
-    outcomes = [show.outcome(clf, *each) for each in sets]
+    outcomes, sections = results_of(clf, sets)
     suspects = None if X is None else show.suspects(clf, X, Y, SUSPECTS)
     size = "" if Y is None else f"{len(Y):,} examples"
-    shown = [found for found in outcomes if found is not None]
-    sections = [part for _, *first in sets[:1] for part in show.sections(clf, *first)]
-    write_report(path, describe(clf, size, shown, suspects, n, sections))
+    write_report(path, describe(clf, size, outcomes, suspects, n, sections))
+
+
+def results_of(
+    clf: Any, sets: Sequence[tuple[str, Any, Any]]
+) -> tuple[list[Outcome], list[tuple[str, str]]]:
+    """Results by label, and sections with other results, on data given as (name, X, Y).
+
+    Sections about single examples, such as pictures, are those of the first data.
+    """
+    show = clf.structure.show
+    outcomes = [found for each in sets if (found := show.outcome(clf, *each)) is not None]
+    sections = [] if outcomes or not sets else [("Results", _measures(clf, sets))]
+    return outcomes, sections + [
+        part for _, *first in sets[:1] for part in show.sections(clf, *first)
+    ]
+
+
+def _measures(clf: Any, sets: Sequence[tuple[str, Any, Any]]) -> str:
+    """A table of the measures of a structure whose results are not labels."""
+    show = clf.structure.show
+    found = [show.evaluate(clf, SimpleNamespace(X=X, Y=Y)).to_dict() for _, X, Y in sets]
+    names = [name for name, value in found[0].items() if isinstance(value, int | float)]
+    rows = [[_name(name), *(_number(each[name]) for each in found)] for name in names]
+    return table(["measure", *(name for name, *_ in sets)], rows, [False] + len(sets) * [True])
+
+
+def _name(measure: str) -> str:
+    words = {"n": "examples"}.get(measure, measure.replace("_", " ").replace("f1", "F1"))
+    return escape(words)
+
+
+def _number(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:.4f}"
 
 
 def describe(

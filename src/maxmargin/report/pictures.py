@@ -22,6 +22,9 @@ PALETTE = (
 #: The width of a picture on the page, in pixels.
 WIDTH = 180
 
+#: Graphs of more nodes are drawn with smaller ones.
+MOST_LARGE = 60
+
 
 def label_colors(codes: np.ndarray) -> np.ndarray:
     """RGB colours (..., 3) of class numbers; -1 is white."""
@@ -79,17 +82,19 @@ def graph_html(
     scale = (2 * WIDTH - 20) / max(float((high - low).max()), 1e-12)
     places = 10 + (positions - low) * scale
     width, height = (2 * 10 + (high - low) * scale).round(1).tolist()
+    ring, disc = (7, 4) if len(places) <= MOST_LARGE else (5, 3)
     lines = "".join(
         f'<line x1="{a[0]:.1f}" y1="{a[1]:.1f}" x2="{b[0]:.1f}" y2="{b[1]:.1f}"/>'
         for a, b in places[edges]
     )
     nodes = "".join(
-        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{_color(t)}" stroke="{_color(f)}"/>'
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{r}" fill="{_color(code)}"/>'
         for (x, y), t, f in zip(places, truth, found, strict=True)
+        for r, code in ((ring, f), (disc, t))
     )
     return (
-        f'<svg width="{width}" height="{height}"><g stroke="#ccc">{lines}</g>'
-        f'<g stroke-width="3">{nodes}</g></svg>'
+        f'<svg width="{width}" height="{height}"><g stroke="currentColor" opacity=".4">{lines}</g>'
+        f"{nodes}</svg>"
     )
 
 

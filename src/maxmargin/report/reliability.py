@@ -10,6 +10,9 @@ from .charts import COLORS, Chart, Series
 from .page import Page, escape
 from .results import Outcome
 
+#: Groups of fewer predictions are not drawn: their accuracy says little.
+FEWEST = 10
+
 
 def reliability_html(page: Page, outcomes: Sequence[Outcome]) -> str:
     """Accuracy over probability for each set of data; empty if the model is not calibrated."""
@@ -22,7 +25,7 @@ def reliability_html(page: Page, outcomes: Sequence[Outcome]) -> str:
     )
     chart = Chart(
         "", "probability of the predicted label", "accuracy", series,
-        x_range=(0.0, 1.0), y_range=(0.0, 1.0),
+        x_range=(0.0, 1.02), y_range=(0.0, 1.02),
     )  # fmt: skip
     errors = "; ".join(
         f"{100 * outcome.reliability.error:.2f} % on the {outcome.data}"
@@ -33,7 +36,7 @@ def reliability_html(page: Page, outcomes: Sequence[Outcome]) -> str:
         "How often predicted labels are right, by their probability. On the dashed line they are "
         "right as often as the probability says; above it the model is too careful. The expected "
         f"calibration error, the average distance from the line, is {errors}. Training data look "
-        "more reliable than they are."
+        f"more reliable than they are. Groups of fewer than {FEWEST} predictions are not drawn."
     )
     return f"<p class='muted'>{escape(words)}</p>" + page.charts([chart])
 
@@ -41,7 +44,7 @@ def reliability_html(page: Page, outcomes: Sequence[Outcome]) -> str:
 def _series(outcome: Outcome, color: str) -> Series:
     curve = outcome.reliability
     assert curve is not None
-    used = np.flatnonzero(curve.support)
+    used = np.flatnonzero(curve.support >= FEWEST)
     x, y = curve.probability[used].tolist(), curve.accuracy[used].tolist()
     texts = [
         f"{outcome.data}\nprobability {a:.3f}: {100 * b:.1f} % right\n{n:,} {outcome.what}"

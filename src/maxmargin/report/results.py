@@ -68,8 +68,11 @@ class Outcome:
         return self.right / max(self.n, 1)
 
     def brief(self) -> str:
-        """The accuracy in a few words."""
-        return f"{100 * self.accuracy:.2f} % of the {self.what} of the {self.data} are right."
+        """The accuracy in a few words, with the F1 of entities if there are any."""
+        f1 = ""
+        if self.entities is not None and len(self.entities):
+            f1 = f", F1 of {self.parts} {100 * float(self.entities.overall.f1[0]):.2f} %"
+        return f"{100 * self.accuracy:.2f} % of the {self.what} of the {self.data} are right{f1}."
 
     def sentence(self) -> str:
         """The numbers in words."""
@@ -126,7 +129,7 @@ def _bar(part: float) -> str:
 
 def _confusion(shown: Shown) -> str:
     """A cell for each true and predicted label, coloured by its fraction of the true label."""
-    tall = ' class="tall"' if max(map(len, shown.columns)) > 3 else ""
+    tall = ' class="tall"' if max(map(len, shown.columns)) > 2 else ""
     top = "".join(f"<th{tall}>{name_html(name, _SHORT)}</th>" for name in shown.columns)
     body = "".join(_row(shown, t) for t in range(len(shown.rows)))
     return (
@@ -167,5 +170,5 @@ def _errors(outcome: Outcome) -> str:
     found = frequent_errors(np.asarray(outcome.confusion), _ERRORS)
     words = [f"{name_html(names[t])} as {name_html(names[p])} ({n:,})" for t, p, n in found]
     if not words:
-        return "<p>There are no errors.</p>"
+        return f"<p>All {escape(outcome.what)} are right.</p>" if outcome.n else ""
     return f"<p>Most frequent errors (true label, predicted label): {', '.join(words)}.</p>"

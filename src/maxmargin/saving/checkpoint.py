@@ -215,10 +215,10 @@ class Saver:
 
 
 def _say_resumed(path: Path, run: Any) -> None:
-    """One line on stderr: it would surprise if training did not start at the beginning."""
+    """One line on stderr, because users may expect training to start at the beginning."""
     best, gap = run.best, ""
-    if best.w is not None and best.primal > 0:
-        gap = f", gap {100 * best.gap / best.primal:.2g} %"
+    if best.w is not None and best.dual > 0:
+        gap = f", gap {100 * best.gap / best.dual:.2g} %"
     done = len(run.history)
     print(f"maxmargin: {path}: resumed after iteration {done}{gap}", file=sys.stderr, flush=True)
 

@@ -41,7 +41,7 @@ NUMBERS = (*_VALUES, *_COUNTS, *_SECONDS)
 
 
 def is_real(value: Any) -> bool:
-    """Whether it is a number, of Python or numpy; a bool is none."""
+    """Whether it is a number, of Python or numpy; a bool is not one."""
     return isinstance(value, int | float | np.integer | np.floating) and type(value) is not bool
 
 

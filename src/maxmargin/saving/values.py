@@ -10,7 +10,6 @@ import numpy as np
 
 from ..errors import ModelFileError
 from ..result import Result
-from .checkpoint import describe_solver
 from .contents import NUMBERS
 from .label_json import labels_from_json, labels_to_json
 
@@ -23,7 +22,8 @@ def encode_parameter(
     Solvers and objects of ``classes`` are stored as class name and options. A solver that is not
     registered, such as a user's own, is stored as text that describes it.
     """
-    from ..solvers import Solver
+    from ..solvers import Solver  # slow to import, as is the next one
+    from .checkpoint import describe_solver
 
     try:
         if type(value) is np.ndarray and value.ndim != 1:

@@ -79,7 +79,7 @@ def check_bounds_read(solver: Any, task: Task) -> None:
         return
     raise DataError(
         f"decode of {type(task.shard.problem).__name__} gives upper bounds, which the solver "
-        f"{solver.name!r} does not use: take 'sdm', 'bcfw', 'n-slack', 'one-slack' or 'subgradient'"
+        f"{solver.name!r} does not use: use 'sdm', 'bcfw', 'n-slack', 'one-slack' or 'subgradient'"
     )
 
 

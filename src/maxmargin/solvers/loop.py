@@ -89,6 +89,7 @@ def solve(
         n_iter=len(run.history),
         n_oracle=task.shard.n_oracle,
         time=run.clock.time(),
+        earlier_time=run.clock.earlier,
         history=run.history,
         shares=dict(task.shares),
         state=run.state,

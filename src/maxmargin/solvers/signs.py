@@ -36,6 +36,6 @@ def check_signs(solver: Any, shard: Any) -> None:
     if len(shard.positive) and not solver.for_signs:
         raise DataError(
             f"{type(shard.problem).__name__} has weights that must be >= 0 (positive), and the "
-            f"solver {solver.name!r} has no such constraints: take 'sdm', 'bcfw', 'n-slack', "
+            f"solver {solver.name!r} has no such constraints: use 'sdm', 'bcfw', 'n-slack', "
             "'one-slack' or 'subgradient'"
         )

@@ -53,6 +53,7 @@ class Clock:
         self.max_time = max_time
         self.patient = patient
         self.signals: list[int] = []
+        self.earlier = 0.0  # seconds of the run from whose checkpoint this one continues
         self._start = time.perf_counter()
         self._paused = 0.0
 
@@ -63,6 +64,7 @@ class Clock:
     def continue_from(self, seconds: float) -> None:
         """Set the clock to the time of an interrupted run, in seconds."""
         self._start -= seconds - self.time()
+        self.earlier = seconds
 
     def over(self) -> bool:
         """Whether the limit has passed."""

@@ -84,7 +84,7 @@ class TrainOptions:
         return {name: getattr(self, name) for name in names}
 
     def check(self) -> None:
-        """Refuse what can be refused before the data are read."""
+        """Raise an error for options that cannot be used, before the data are read."""
         from ..errors import MaxMarginError
         from ..objective import check_factor
         from ..solvers import get_solver
@@ -145,7 +145,7 @@ class KernelOptions(TrainOptions):
         return super().parameters() | self.given("class_weight", "degree", "coef0") | own
 
     def check(self) -> None:
-        """Refuse what can be refused before the data are read."""
+        """Raise an error for options that cannot be used, before the data are read."""
         from ..errors import MaxMarginError
         from ..kernels.functions import check_kernel
 

@@ -65,7 +65,7 @@ class CFGFiles(DataFiles):
     def predict(self, estimator: CFGSVC, path: str, out: str, wish: Wish) -> None:
         """Write one tree per line, or drawings instead of lines to standard output.
 
-        With ``--probabilities`` each tree follows the probability that it is right as a whole.
+        With ``--probabilities`` a line begins with the probability that the whole tree is right.
         """
         if wish.svg is not None:
             check_svg(wish.svg)

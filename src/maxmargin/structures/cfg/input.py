@@ -9,7 +9,10 @@ from ...data.brackets import as_tree
 from ...data.trees import Tree
 from ...errors import DataError
 
+#: The values of the parameters ``input``, ``features`` and ``loss`` of a parser.
 INPUTS = ("words", "tags", "tagged")
+FEATURES = ("rules", "rich")
+LOSSES = ("bracket", "zero-one", "f1")
 
 
 class Sentence(NamedTuple):

@@ -26,10 +26,8 @@ from ...saving.sparse import (
     finite,
 )
 from .binary_rules import Part, Phrase, Symbol, Tag
-from .grammar import Grammar
-from .input import INPUTS
+from .input import FEATURES, INPUTS, LOSSES
 from .lexicon import Lexicon
-from .problem import FEATURES, LOSSES
 
 
 class CFGParts(ModelParts):
@@ -99,6 +97,8 @@ def decode_cfg(estimator: Any, meta: dict[str, Any], arrays: dict[str, np.ndarra
     ValueError, KeyError or TypeError
         If something is missing or inconsistent.
     """
+    from .grammar import Grammar  # slow to import, and not needed to describe a file
+
     symbols = _decode_symbols(meta, arrays)
     rules = arrays["rules"]
     if rules.ndim != 2 or rules.shape[1] != 3 or rules.dtype.kind != "i":

@@ -16,14 +16,14 @@ from .cky_kbest import forest_work
 from .counted import COUNTED_FUNCTIONS, F1, F1_PREDICTION
 from .functions import BRACKET, BRACKET_FUNCTIONS, FUNCTIONS, ZERO_ONE, CFGData, sum_truths
 from .grammar import FEATURE_AT, LABEL_AT, Grammar, flat, ints, section
-from .input import INPUTS, Sentence, read_examples, read_sentences
+from .input import FEATURES, INPUTS, LOSSES, Sentence, read_examples, read_sentences
 from .lexicon import Lexicon, find_rows
 
-LOSSES = {"bracket": BRACKET, "zero-one": ZERO_ONE, "f1": F1}
+#: The number of each loss in compiled functions.
+NUMBER_OF: dict[str, int] = dict(zip(LOSSES, (BRACKET, ZERO_ONE, F1), strict=True))
 
 #: The functions of each loss, for all modes.
 FUNCTIONS_OF = {"bracket": COUNTED_FUNCTIONS, "zero-one": FUNCTIONS, "f1": COUNTED_FUNCTIONS}
-FEATURES = ("rules", "rich")
 
 #: Upper limits of the classes of widths; wider spans are another class.
 WIDTHS = (1, 2, 3, 4, 5, 7, 10, 15, 25)
@@ -143,7 +143,7 @@ class CFG(CompiledProblem):
             self._table(), read_only(np.concatenate([words[0], edges[0]]), np.uint32),
             read_only(feature_at, np.int64), offsets, *flat(allowed),
             ints([group for sentence in sentences for group in lexicon.groups(sentence)]),
-            at, truth, ints(tokens), LOSSES[self.loss], int(lexicon.rich), float(self.beam),
+            at, truth, ints(tokens), NUMBER_OF[self.loss], int(lexicon.rich), float(self.beam),
         )  # fmt: skip
 
     def _table(self) -> np.ndarray:

@@ -53,8 +53,8 @@ class ChainSVC(_ChainModel):
         Template that makes features from rows of columns, such as ``mm.io.read_conll`` returns: a
         built-in name, a file or the text (see ``mm.features``).
     kernel : None, "linear", "rbf", "poly", "sigmoid", "precomputed" or callable
-        The kernel of the features of tokens; transitions stay linear. See
-        ``maxmargin.kernels.functions``.
+        The kernel of the features of tokens, by scikit-learn's names and formulas; transitions
+        stay linear.
     gamma, degree, coef0
         Parameters of the kernel, as in scikit-learn.
     n_basis : int, "auto" or Basis, optional

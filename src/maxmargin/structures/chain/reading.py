@@ -131,8 +131,9 @@ def read_new(data: str, estimator: Any, unlabelled: bool = False) -> Tagged:
 
 def read_sentences(data: str, estimator: Any, tokenize: Tokenizer) -> Tagged:
     """Plain sentences, one per line, for a ``ChainSVC`` that was trained on words alone."""
-    form = estimator._data_format or {"format": "conll", "columns": 1, "label": -1}
     reader = estimator._reader
+    n = max(reader.template_.n_columns, 1) if isinstance(reader, Extractor) else 0
+    form = estimator._data_format or {"format": "conll", "columns": n, "label": -1}
     if not isinstance(reader, Extractor) or form["columns"] != 1:
         trained = f"{form['columns']} columns" if isinstance(reader, Extractor) else "features"
         raise MaxMarginError(

@@ -36,7 +36,7 @@ class GraphProblem(CompiledProblem):
         ``cost[t, k]`` is the loss of predicting k if t is true, for each node; 0/1 by default.
     inference : str
         The decoder of graphs with cycles (``maxmargin.inference``); "auto" chooses one. Graphs
-        without cycles are decoded exactly. "forest" if no graph has a cycle.
+        without cycles are decoded exactly. "forest" needs graphs without cycles.
     """
 
     cache = 10

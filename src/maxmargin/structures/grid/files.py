@@ -12,7 +12,7 @@ from ..files import DataFiles, Examples, Wish
 
 
 class GridFiles(DataFiles):
-    """npz files or folders; predictions are one row of pixels per line, images end blank lines."""
+    """npz files or folders; predictions are one row of pixels per line, then a blank line."""
 
     def read(self, path: str, options: Any) -> Examples:
         """Images with labels to train on."""
