@@ -26,6 +26,7 @@ from .functions import (
     set_tables,
     set_unary,
 )
+from .node_types import copy_scores, use_own_labels
 
 
 @register_jitable
@@ -40,6 +41,7 @@ def prepare(data, w, i, mode, work):
     pair = work[size + n * K : size + (n + m * K) * K]
     set_unary(data, i, mode, scores, unary)
     set_tables(data, i, scores[n * K :], pair)
+    copy_scores(data, i, plan, unary, pair)
     return plan, scores, unary, pair, work[size + (n + m * K) * K :]
 
 
@@ -51,6 +53,7 @@ def exact_decode(decode_graph: Any) -> Any:
         plan, _, unary, pair, rest = prepare(data, w, i, mode, work)
         K = np.int64(data.cost.shape[0])
         decode_graph(plan, K, unary, pair, y, data.messages[:0], rest, 1)
+        use_own_labels(data, i, y)
 
     return decode
 
@@ -65,9 +68,11 @@ def bounded_decode(decode_graph: Any, decode_forest: Any) -> Any:
         messages = data.messages[data.starts[i, MESSAGES] : data.starts[i + 1, MESSAGES]]
         if data.starts[i, FOREST]:
             decode_forest(plan, K, unary, pair, y, messages, rest, 1)
+            use_own_labels(data, i, y)
             return np.nan
         sweeps = PREDICT_SWEEPS if mode == PREDICT else TRAIN_SWEEPS
         bound = decode_graph(plan, K, unary, pair, y, messages, rest, sweeps)
+        use_own_labels(data, i, y)
         bound = checked_bound(plan, K, unary, pair, y, bound)
         if mode == PREDICT:
             return bound

@@ -17,6 +17,7 @@ from ...outputs.explain import Explanation, Suspects, explain, find_suspects, la
 from ...outputs.m_best import predict_m_best
 from ...training import check_examples
 from .labels import VOID, encode_nodes, flat_labels, known_labels
+from .node_types import encode_types, names_of_pairs
 from .pairs import first_pairs, pair_tables
 from .plans import all_forests
 from .problem import GraphProblem
@@ -38,6 +39,9 @@ class _GraphModel(WarmStartParameters, _SVC):
     n_features_in_: int
     n_edge_features_in_: int
     class_weight_: np.ndarray | None = None
+    types_: np.ndarray | None = None
+    type_classes_: np.ndarray | None = None
+    feature_names_: list[str] | None = None
 
     def _stack(self, X: Any) -> Graphs:
         """Inputs as graphs."""
@@ -137,9 +141,11 @@ class _GraphModel(WarmStartParameters, _SVC):
             sign = "->" if self.pairwise == "full" else "-"
             first = zip(*first_pairs(self.pairwise, len(labels)), strict=True)
             pairs = [f"{labels[a]} {sign} {labels[b]}" for a, b in first]
-        if e == 1:
-            return pairs
         features = self._edge_names() or [f"edge feature {j}" for j in range(e)]
+        if self.types_ is not None:
+            features = names_of_pairs(self.types_, features)
+        elif e == 1:
+            return pairs
         return [f"{pair}, {feature}" for feature in features for pair in pairs]
 
     def _edge_names(self) -> list[str] | None:
@@ -159,7 +165,7 @@ class _GraphModel(WarmStartParameters, _SVC):
                     f"the {what} of X have {found} features, but the model was trained with "
                     f"{expected}"
                 )
-        return graphs
+        return encode_types(graphs, self.types_)
 
     def _problem(self, graphs: Graphs | None = None) -> GraphProblem:
         """The problem, after the labels are known; for these graphs or for any."""
@@ -176,11 +182,13 @@ class _GraphModel(WarmStartParameters, _SVC):
             assert self.class_weight_ is not None  # set by fit
             cost = (1.0 - np.eye(K) if cost is None else cost) * self.class_weight_[:, None]
         forests = self.inference == "auto" and graphs is not None and all_forests(graphs)
-        return GraphProblem(K, self.pairwise, cost, "forest" if forests else self.inference)
+        inference = "forest" if forests else self.inference
+        return GraphProblem(K, self.pairwise, cost, inference, self.type_classes_)
 
     def _set_weights(self, w: np.ndarray) -> None:
         """Set coef_ and pairwise_ from w."""
-        K, d, e = len(self.classes_), self.n_features_in_, self.n_edge_features_in_
+        K, T = len(self.classes_), 1 if self.types_ is None else len(self.types_)
+        d, e = T * self.n_features_in_, T * T * self.n_edge_features_in_
         self.coef_ = w[: d * K].reshape(d, K).T
         self.pairwise_ = pair_tables(w[d * K :].reshape(e, -1), self.pairwise, K)
 
