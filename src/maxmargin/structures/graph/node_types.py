@@ -140,3 +140,14 @@ def use_own_labels(data, i, y):
     first = data.starts[i, NODES]
     for v in range(len(y)):
         y[v] = data.instead[first + v, y[v]]
+
+
+@register_jitable
+def reward_differences(data, i, y, reward, unary):
+    """Add a reward to all labels of each node but y's, and to what stands for them."""
+    K, first, typed = np.int64(data.cost.shape[0]), data.starts[i, NODES], data.instead.shape[0]
+    for v in range(len(y)):
+        for k in range(K):
+            label = np.int64(data.instead[first + v, k]) if typed else k
+            if label != y[v]:
+                unary[v * K + k] += reward

@@ -88,7 +88,9 @@ class GridSVC(_GraphTrainer):
         return [np.asarray(labels).ravel() for labels in Y]
 
     def _shaped(self, X: Any, labels: list[np.ndarray]) -> list[np.ndarray]:
-        return [y.reshape(np.shape(x)[:2]) for x, y in zip(X, labels, strict=True)]
+        """Labels (pixels,) or numbers (pixels, k) of each image as arrays (height, width, ...)."""
+        pairs = zip(X, labels, strict=True)
+        return [y.reshape(*np.shape(x)[:2], *y.shape[1:]) for x, y in pairs]
 
     def _check(self) -> None:
         """Raise a DataError for parameters outside of their range."""
