@@ -29,8 +29,8 @@ from .functions import (
 )
 from .node_types import copy_scores, reward_differences, use_own_labels
 
-#: The reward for differences if no other one is given: the loss of a wrong label.
-REWARD = 1.0
+#: The reward for a different label if no other one is given; a wrong label usually costs 1.
+REWARD = 0.1
 
 
 @register_jitable
@@ -65,7 +65,7 @@ def exact_decode(decode_graph: Any) -> Any:
 def diverse_decode(decode_graph: Any) -> Any:
     """The function ``m_best`` of training: an exact decoder, called with rewards for differences.
 
-    Without ``diversity`` the reward is that of a wrong label. Predictions find the best labellings
+    Without ``diversity`` the reward is REWARD. Predictions find the best labellings
     exactly (``several.py``).
     """
 
