@@ -15,6 +15,7 @@ from ...training import check_examples
 from .fitted import _GraphModel
 from .labels import VOID, encode_nodes, read_node_weight
 from .node_types import encode_types, learn_types, names_of_features
+from .scale import warn_of_scale
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -89,6 +90,7 @@ class _GraphTrainer(GraphParameters, _GraphModel):
             )
         graphs, codes = _without_void(graphs, codes)
         self.n_features_in_, self.n_edge_features_in_ = graphs.n_features, graphs.n_edge_features
+        warn_of_scale(graphs, self._node_feature)
         self._learn_types(graphs, codes)
         graphs = encode_types(graphs, self.types_)
         self.class_weight_ = None if self.class_weight is None else self._class_weights(codes)
@@ -96,6 +98,9 @@ class _GraphTrainer(GraphParameters, _GraphModel):
         self.inference_ = problem.kind
         outputs = [codes[lo:hi] for lo, hi in pairwise(graphs.offsets.tolist())]
         return problem, graphs, outputs, weight
+
+    #: The word for a feature of nodes in messages.
+    _node_feature = "node feature"
 
     def _learn(self, X: Any) -> None:
         """Learn from X what ``_stack`` needs."""

@@ -75,6 +75,8 @@ class GridSVC(_GraphTrainer):
     directions: int = 1
     contrast: bool = False
 
+    _node_feature = "channel"
+
     def _learn(self, X: Any) -> None:
         """Set the scale of the contrast from the training images."""
         self._check()
