@@ -20,7 +20,7 @@ from ...outputs.calibration import Decisions
 from ...outputs.explain import Explanation, Suspects, explain, find_suspects, largest_weights
 from ...outputs.m_best import predict_m_best
 from ...training import check_examples
-from .labels import VOID, encode_nodes, flat_labels, known_labels
+from .labels import VOID, check_lengths, encode_nodes, flat_labels, known_labels
 from .node_types import encode_types, names_of_pairs
 from .pairs import first_pairs, pair_tables
 from .plans import all_forests
@@ -158,6 +158,7 @@ class _GraphModel(WarmStartParameters, _SVC):
     def _decisions(self, X: Any, Y: Any) -> dict[str, Any]:
         """Labels of nodes, where max-marginals are known."""
         graphs = self._graphs(X)
+        check_lengths(self._flat(Y), graphs, "label")
         problem = self._problem(graphs)
         pack = problem.pack(graphs)
         if None in exact_kinds(problem, pack):
