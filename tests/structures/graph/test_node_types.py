@@ -1,5 +1,6 @@
 """Nodes of several types: features, labels and pairs of their own."""
 
+import itertools
 from types import SimpleNamespace
 
 import numpy as np
@@ -237,3 +238,31 @@ def test_bad_types_are_named(fitted):
     wrong = [np.roll(y, 3) for y in Y]
     with pytest.raises(mm.DataError, match="graph 0: no node of the type of node"):
         clf.suspects(X, wrong)
+
+
+@pytest.mark.parametrize(("labels", "inference"), [("xyz", "combined"), ("xyx", "min-cut")])
+def test_predictions_in_graphs_with_cycles_against_enumeration(labels, inference):
+    """Nodes of type a have the first two labels, those of type b the last two."""
+    random = np.random.RandomState(2)
+    edges, types = [(0, 1), (1, 2), (2, 3), (3, 0)], np.array(["a", "b", "a", "b"])
+    own = {"a": labels[:2], "b": labels[1:]}
+    Y = [[own[t][k] for t, k in zip(types, random.randint(0, 2, 4), strict=True)] for _ in range(8)]
+    X = [mm.Graph(random.randn(4, 2), edges, types=types) for _ in Y]
+    pairwise = "full" if inference == "combined" else "associative"
+    clf = mm.GraphSVC(C=1.0, tol=0.1, pairwise=pairwise).fit(X, Y)
+    assert clf.inference_ == inference
+    number = {label: k for k, label in enumerate(clf.classes_.tolist())}
+    for x, y, score, bound in zip(X, *clf.predict(X, return_bound=True), strict=True):
+        values = {}
+        for output in itertools.product(*(own[t] for t in types)):
+            codes, kinds = [number[label] for label in output], (types == "b").astype(int)
+            value = sum(
+                clf.coef_[k, 2 * t : 2 * t + 2] @ f
+                for k, t, f in zip(codes, kinds, x.nodes, strict=True)
+            )
+            for a, b in edges:
+                value += clf.pairwise_[2 * kinds[a] + kinds[b], codes[a], codes[b]]
+            values[output] = value
+        assert values[tuple(y.tolist())] == pytest.approx(score, abs=1e-9)
+        assert score <= max(values.values()) + 1e-9 <= bound + 2e-9
+        assert inference == "combined" or score == pytest.approx(max(values.values()), abs=1e-9)
