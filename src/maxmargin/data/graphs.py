@@ -32,7 +32,7 @@ class Graph:
     positions : array (n, 2), optional
         Where pictures draw the nodes: x to the right, y downwards.
     types : array (n,), optional
-        The type of each node, of any hashable type. Each type has weights of its own for all node
+        The type of each node, of any hashable type. Each type has separate weights for all node
         features, each ordered pair of types for all edge features, and a node is only given labels
         that nodes of its type had in training. See also ``of_types``.
 
@@ -80,7 +80,7 @@ class Graph:
         node_weight: Any = None,
         positions: Any = None,
     ) -> Graph:
-        """A graph whose nodes and edges are given by type, each type with features of its own.
+        """A graph whose nodes and edges are given by type, with different features for each type.
 
         Parameters
         ----------

@@ -1,6 +1,6 @@
 """Graphs whose nodes have types: features by type, as one matrix with columns of zeros.
 
-Every type has weights of its own for all columns, so that types may use the same columns for
+Every type has separate weights for all columns, so that types may use the same columns for
 different features: the features of each type begin at column 0, and missing columns are zeros.
 """
 

@@ -1,4 +1,4 @@
-"""Nodes of several types: features, labels and pairs of their own."""
+"""Nodes of several types, with different features, labels and weights of pairs."""
 
 import itertools
 from types import SimpleNamespace
