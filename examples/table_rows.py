@@ -1,8 +1,8 @@
 """Rows of tables: words and lines of a page as nodes of two types.
 
 A line begins a row of a table, continues one, or is plain text; a word is a name, a number or
-other text. The two types have different features and labels, and each helps to find the other. The pages
-are made here.
+other text. The two types have different features and labels, and each helps to find the other. The
+pages are made here.
 """
 
 import matplotlib
