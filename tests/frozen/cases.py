@@ -122,6 +122,47 @@ def _calibrated_parser() -> Any:
     )
 
 
+def graphs(n: int = 30, cycle: bool = False, types: bool = False) -> tuple[list[Any], list[Any]]:
+    """Graphs of 4 nodes with edge features, in rows or rings; labels of neighbours are alike."""
+    random, X, Y = np.random.RandomState(n), [], []
+    edges = [(0, 1), (1, 2), (2, 3), (3, 0)][: 3 + cycle]
+    for _ in range(n):
+        y = np.repeat(random.permutation(2), 2)
+        nodes = np.column_stack([y + 0.7 * random.randn(4), np.ones(4)]).round(3)
+        features = random.rand(len(edges), 2).round(3)
+        kinds = ["a", "b", "b", "a"] if types else None
+        X.append(mm.Graph(nodes, edges, features, types=kinds))
+        Y.append(np.where(y, "on", ["off", "no", "no", "off"] if types else "off"))
+    return X, Y
+
+
+def _graph(estimator: Any, **options: Any) -> Any:
+    X, Y = graphs(**options)
+    return estimator.fit(X[:20], Y[:20]), X[20:26]
+
+
+def _grid() -> Any:
+    random = np.random.RandomState(0)
+    truth = (np.arange(12).reshape(3, 4) % 4 > 1).astype(int)
+    X = [np.dstack([truth + random.randn(3, 4), np.ones((3, 4))]).round(3) for _ in range(8)]
+    options = dict(pairwise="associative", contrast=True, neighbours=8, directions=2)
+    return mm.GridSVC(C=0.3, **options).fit(X[:5], [truth] * 5), X[5:]
+
+
+def _sets(interactions: str, calibrated: bool = False) -> Any:
+    X, y, new = points(n=80)
+    Y = np.column_stack([y == 0, y > 0, X[:, 0] > 0, y == 2]).astype(int)
+    clf = mm.MultilabelSVC(C=0.3, interactions=interactions, label_names=list("abcd"))
+    clf.fit(X[:40], Y[:40])
+    return mm.calibrate(clf, X[40:], np.roll(Y, 5, axis=0)[40:]) if calibrated else clf, new
+
+
+def _calibrated_graph() -> Any:
+    X, Y = graphs(60, True)
+    clf = mm.GraphSVC(C=0.3, pairwise="associative").fit(X[:20], Y[:20])
+    return mm.calibrate(clf, X[20:50], Y[20:50]), X[50:]
+
+
 _TAGGED = [[["the", "D"], ["cat", "N"], ["sees", "V"], ["parks", "N"]], [["dogs", "N"]]]
 _PAIRS = [(None, "D"), (None, "N"), ("D", "N"), ("N", "V"), ("N", None), ("V", None)]
 
@@ -169,6 +210,13 @@ CASES: dict[str, Callable[[], tuple[Any, Any]]] = {
     "chain-calibrated": _calibrated_chain,
     "cfg-calibrated": _calibrated_parser,
     "structured": _structured,
+    "graph": lambda: _graph(mm.GraphSVC(C=0.3, class_weight="balanced")),
+    "graph-types": lambda: _graph(mm.GraphSVC(C=0.3), types=True),
+    "graph-symmetric": lambda: _graph(mm.GraphSVC(C=0.3, pairwise="symmetric", solver="one-slack")),
+    "graph-calibrated": _calibrated_graph,
+    "grid": _grid,
+    "multilabel": lambda: _sets("none"),
+    "multilabel-tree": lambda: _sets("tree", True),
 }
 
 #: Problems that ``load`` must be given, since a file holds no code.
@@ -181,6 +229,9 @@ def encode_input(X: Any) -> dict[str, Any]:
         return {"csr": X.toarray().tolist()}
     if isinstance(X, np.ndarray):
         return {"array": X.tolist()}
+    if isinstance(X, mm.Graph):
+        parts = ("nodes", "edges", "edge_features", "types")
+        return {"graph": {name: plain(getattr(X, name)) for name in parts}}
     if isinstance(X, list) and not isinstance(X[0], list | str):
         return {"list": [encode_input(part) for part in X]}
     return {"plain": X}
@@ -191,6 +242,8 @@ def decode_input(stored: dict[str, Any]) -> Any:
     ((kind, value),) = stored.items()
     if kind == "list":
         return [decode_input(part) for part in value]
+    if kind == "graph":
+        return mm.Graph(**value)
     return {"csr": lambda v: sp.csr_matrix(np.array(v)), "array": np.array, "plain": list}[kind](
         value
     )

@@ -10,6 +10,8 @@ import numpy as np
 from ..errors import DataError
 from .checked import check_offsets
 from .graphs import Graph, as_graph
+from .labels import as_label_array
+from .node_types import stack_wide, widen
 from .sequences import offsets_of, tokens_of
 
 
@@ -28,6 +30,8 @@ class Graphs(Sequence[Graph]):
     edge_features : array or CSR matrix (total edges, e), optional
     weight : array (total nodes,), optional
         The cost of an error at each node.
+    types : array (total nodes,), optional
+        The type of each node.
 
     Notes
     -----
@@ -42,10 +46,11 @@ class Graphs(Sequence[Graph]):
         edge_offsets: np.ndarray,
         edge_features: Any = None,
         weight: np.ndarray | None = None,
+        types: np.ndarray | None = None,
     ):
         self.nodes, self.offsets = nodes, offsets
         self.edges, self.edge_offsets = edges, edge_offsets
-        self.edge_features, self.weight = edge_features, weight
+        self.edge_features, self.weight, self.types = edge_features, weight, types
 
     @property
     def n_features(self) -> int:
@@ -76,6 +81,7 @@ class Graphs(Sequence[Graph]):
                 self.edges[edges],
                 None if self.edge_features is None else self.edge_features[edges],
                 None if self.weight is None else self.weight[nodes],
+                types=None if self.types is None else self.types[nodes],
             )
         chosen = np.arange(len(self))[key]
         nodes, edges = tokens_of(self.offsets, chosen), tokens_of(self.edge_offsets, chosen)
@@ -86,6 +92,7 @@ class Graphs(Sequence[Graph]):
             offsets_of(np.diff(self.edge_offsets)[chosen]),
             None if self.edge_features is None else self.edge_features[edges],
             None if self.weight is None else self.weight[nodes],
+            None if self.types is None else self.types[nodes],
         )
 
     def __iter__(self) -> Iterator[Graph]:
@@ -102,19 +109,30 @@ class Graphs(Sequence[Graph]):
         return i, int(edge - self.edge_offsets[i])
 
     def of_widths(self, d: int, e: int) -> Graphs:
-        """The same graphs; where there are no nodes or edges, with these numbers of features."""
+        """The same graphs; where there are no nodes or edges, with these numbers of features.
+
+        If nodes have types, columns of zeros are added, since there may be none of the widest type.
+        """
+        if self.types is not None:
+            ones = np.ones((len(self.edges), 1))
+            edge_features = ones if self.edge_features is None else self.edge_features
+            return self._with(nodes=widen(self.nodes, d), edge_features=widen(edge_features, e))
         nodes = np.zeros((0, d)) if self.nodes.shape[0] == 0 else self.nodes
         empty = len(self.edges) == 0 and e != 1
-        edge_features = np.zeros((0, e)) if empty else self.edge_features
-        return Graphs(
-            nodes, self.offsets, self.edges, self.edge_offsets, edge_features, self.weight
+        return self._with(
+            nodes=nodes, edge_features=np.zeros((0, e)) if empty else self.edge_features
         )
 
     def with_weight(self, weight: np.ndarray) -> Graphs:
         """The same graphs with other weights of the nodes."""
-        return Graphs(
-            self.nodes, self.offsets, self.edges, self.edge_offsets, self.edge_features, weight
-        )
+        return self._with(weight=weight)
+
+    def with_types(self, types: np.ndarray) -> Graphs:
+        """The same graphs with other types of the nodes."""
+        return self._with(types=types)
+
+    def _with(self, **changes: Any) -> Graphs:
+        return Graphs(**(vars(self) | changes))
 
     def keep_nodes(self, keep: np.ndarray) -> Graphs:
         """The graphs without some nodes, and without the edges of these nodes.
@@ -133,6 +151,7 @@ class Graphs(Sequence[Graph]):
             kept_edges[self.edge_offsets],
             None if self.edge_features is None else self.edge_features[np.flatnonzero(edges)],
             None if self.weight is None else self.weight[keep],
+            None if self.types is None else self.types[keep],
         )
 
 
@@ -143,10 +162,17 @@ def stack_graphs(X: Any) -> Graphs:
     if isinstance(X, Graph) or hasattr(X, "shape"):
         raise DataError("X is not a list of graphs: for a single graph use [graph]")
     graphs = [_try_graph(i, as_graph, x) for i, x in enumerate(X)]
-    d = _common([g.nodes for g in graphs], "nodes")
-    e = _common([g.edge_features for g in graphs], "edges")
+    types = _stack_types(graphs)
+    common = _common if types is None else _widest
+    d = common([g.nodes for g in graphs], "nodes")
+    e = common([g.edge_features for g in graphs], "edges")
+    features = [g.edge_features for g in graphs]
     for i, g in enumerate(graphs):
-        if e is not None and g.edge_features is None and len(g.edges):
+        if e is None or g.edge_features is not None:
+            continue
+        if types is not None:
+            features[i] = np.ones((len(g.edges), 1))
+        elif len(g.edges):
             raise DataError(
                 f"graph {i} has no edge_features, but others have {e}: give them for all graphs",
                 sequence=i,
@@ -161,8 +187,9 @@ def stack_graphs(X: Any) -> Graphs:
         offsets_of([len(g) for g in graphs]),
         np.concatenate([np.zeros((0, 2), np.int64), *(g.edges for g in graphs)]),
         offsets_of([len(g.edges) for g in graphs]),
-        None if e is None else _stack([g.edge_features for g in graphs], e),
+        None if e is None else _stack(features, e),
         weight,
+        types,
     )
 
 
@@ -173,6 +200,7 @@ def split_graphs(
     edge_offsets: Any,
     edge_features: Any = None,
     weight: Any = None,
+    types: Any = None,
 ) -> Graphs:
     """Arrays from a file as ``Graphs``; every graph is checked."""
     for name, given, total in (
@@ -189,7 +217,8 @@ def split_graphs(
             "need one more than there are graphs"
         )
     for name, values, total in (
-        ("edge_features", edge_features, len(edges)), ("node_weight", weight, nodes.shape[0])
+        ("edge_features", edge_features, len(edges)), ("node_weight", weight, nodes.shape[0]),
+        ("node_types", types, nodes.shape[0]),
     ):  # fmt: skip
         if values is not None and values.shape[0] != total:
             raise DataError(f"{name} has {values.shape[0]} rows, expected {total}")
@@ -203,6 +232,8 @@ def split_graphs(
                 edges[c:d],
                 None if edge_features is None else edge_features[c:d],
                 None if weight is None else weight[a:b],
+                None,
+                None if types is None else types[a:b],
             )
             for i, (a, b, c, d) in enumerate(ends)
         ]
@@ -229,11 +260,26 @@ def _common(parts: list[Any], what: str) -> int | None:
     return d
 
 
-def _stack(parts: list[Any], d: int) -> Any:
-    """The rows of all graphs in one matrix, sparse if any is."""
-    import scipy.sparse as sp
+def _widest(parts: list[Any], what: str) -> int | None:
+    """The largest number of features of a graph; None if there are no features."""
+    return max((x.shape[1] for x in parts if x is not None), default=None)
 
+
+def _stack_types(graphs: list[Graph]) -> np.ndarray | None:
+    """The types of all nodes; None if no graph has types."""
+    typed = [i for i, g in enumerate(graphs) if g.types is not None]
+    if not typed:
+        return None
+    for i, g in enumerate(graphs):
+        if g.types is None and len(g):
+            raise DataError(
+                f"graph {i} has no types of nodes, but graph {typed[0]} has: give them for all",
+                sequence=i,
+            )
+    return as_label_array([name for i in typed for name in graphs[i].types.tolist()])
+
+
+def _stack(parts: list[Any], d: int) -> Any:
+    """The rows of all graphs in one matrix with d columns, sparse if any is."""
     some = [x for x in parts if x is not None and x.shape[0]]
-    if any(sp.issparse(x) for x in some):
-        return sp.vstack([sp.csr_array(x) for x in some], format="csr")
-    return np.concatenate(some) if some else np.zeros((0, d))
+    return stack_wide([np.zeros((0, d)), *some])

@@ -9,6 +9,8 @@ import numpy as np
 
 from ..errors import DataError
 from .checked import NotFinite, check_finite_rows, check_weights, csr_rows, plain_array
+from .labels import as_label_array
+from .node_types import join_types
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -29,6 +31,10 @@ class Graph:
         for nodes that do not count.
     positions : array (n, 2), optional
         Where pictures draw the nodes: x to the right, y downwards.
+    types : array (n,), optional
+        The type of each node, of any hashable type. Each type has separate weights for all node
+        features, each ordered pair of types for all edge features, and a node is only given labels
+        that nodes of its type had in training. See also ``of_types``.
 
     Examples
     --------
@@ -42,6 +48,7 @@ class Graph:
     edge_features: Any = None
     node_weight: Any = None
     positions: Any = None
+    types: Any = None
 
     def __post_init__(self) -> None:
         nodes = _matrix(self.nodes, "nodes", "node")
@@ -61,6 +68,46 @@ class Graph:
             self._set("node_weight", weight)
         if self.positions is not None:
             self._set("positions", _positions(self.positions, nodes.shape[0]))
+        if self.types is not None:
+            self._set("types", _types(self.types, nodes.shape[0]))
+
+    @classmethod
+    def of_types(
+        cls,
+        nodes: Any,
+        edges: Any,
+        edge_features: Any = None,
+        node_weight: Any = None,
+        positions: Any = None,
+    ) -> Graph:
+        """A graph whose nodes and edges are given by type, with different features for each type.
+
+        Parameters
+        ----------
+        nodes : dict from type to array or scipy sparse matrix (n_type, d_type)
+            The features of the nodes of each type. The nodes of the graph, and thus its labels,
+            are in this order: all nodes of the first type, then all of the second one, ...
+        edges : dict from (type, type) to int array (m, 2)
+            The edges from nodes of one type to nodes of another, counted within each type. Edges
+            ``(a, b)`` and ``(b, a)`` have separate weights.
+        edge_features : dict from (type, type) to array or scipy sparse matrix (m, e), optional
+            The features of these edges; for pairs of types without, the single feature 1.
+        node_weight, positions : optional
+            As for a ``Graph``, in the order of its nodes.
+
+        Examples
+        --------
+        >>> import numpy as np, maxmargin as mm
+        >>> words, lines = np.eye(3), np.ones((1, 2))
+        >>> within = np.array([[0, 0], [1, 0], [2, 0]])
+        >>> graph = mm.Graph.of_types({"word": words, "line": lines}, {("word", "line"): within})
+        >>> graph.types.tolist(), graph.edges.tolist()
+        (['word', 'word', 'word', 'line'], [[0, 3], [1, 3], [2, 3]])
+        """
+        joined = join_types(nodes, edges, {} if edge_features is None else edge_features)
+        return cls(
+            joined.nodes, joined.edges, joined.edge_features, node_weight, positions, joined.types
+        )
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
@@ -149,3 +196,14 @@ def _positions(positions: Any, n: int) -> np.ndarray:
             f"positions must be finite numbers of shape ({n}, 2), got shape {positions.shape}"
         )
     return positions
+
+
+def _types(types: Any, n: int) -> np.ndarray:
+    """The types of nodes (n,), checked to be known and hashable."""
+    types = as_label_array(types)
+    if types.shape != (n,):
+        raise DataError(f"types has shape {types.shape}: give one type for each of the {n} nodes")
+    for v, name in enumerate(types.tolist()):
+        if name is None or name != name or isinstance(name, list | dict | set):
+            raise DataError(f"the type of node {v} is {name!r}: give a name or a number")
+    return types

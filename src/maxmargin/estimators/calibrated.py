@@ -53,4 +53,4 @@ def get_curve(estimator: Any, name: str) -> Any:
     return curves[name]
 
 
-_NAMES = {"output": "whole outputs"}
+_NAMES = {"output": "whole outputs", "classes": "classes or labels"}

@@ -8,6 +8,7 @@ edge_offsets   (graphs + 1,)       the same for its edges
 edge_features  (edges, e)          optional
 labels         (nodes,)            numbers or strings; optional, for prediction
 node_weight    (nodes,)            the costs of errors; optional
+node_types     (nodes,)            numbers or strings; optional
 ============== =================== ==============================================================
 
 A sparse matrix is stored as four arrays: ``node_features_data``, ``..._indices``, ``..._indptr``
@@ -66,17 +67,23 @@ def _split(arrays: dict[str, np.ndarray]) -> tuple[Graphs, list[np.ndarray] | No
     nodes, offsets = _matrix(arrays, "node_features"), arrays["node_offsets"]
     if nodes is None:
         raise DataError("has no array 'node_features'; see maxmargin.io.graphs for the layout")
-    labels = arrays.get("labels")
-    if labels is not None and (labels.shape != nodes.shape[:1] or labels.dtype.kind not in "biufU"):
-        raise DataError(
-            f"labels is an array of {labels.dtype} of shape {labels.shape}: it must have a number "
-            f"or a string for each of the {nodes.shape[0]} nodes"
-        )
+    labels = _names(arrays, "labels", nodes.shape[0])
     X = split_graphs(
         nodes, offsets, arrays["edges"], arrays["edge_offsets"], _matrix(arrays, "edge_features"),
-        arrays.get("node_weight"),
+        arrays.get("node_weight"), _names(arrays, "node_types", nodes.shape[0]),
     )  # fmt: skip
     return X, None if labels is None else [labels[a:b] for a, b in pairwise(X.offsets.tolist())]
+
+
+def _names(arrays: dict[str, np.ndarray], name: str, n: int) -> np.ndarray | None:
+    """An array with a label or type for each of the n nodes; None if the file has none."""
+    values = arrays.get(name)
+    if values is not None and (values.shape != (n,) or values.dtype.kind not in "biufU"):
+        raise DataError(
+            f"{name} is an array of {values.dtype} of shape {values.shape}: it must have a number "
+            f"or a string for each of the {n} nodes"
+        )
+    return values
 
 
 def _matrix(arrays: dict[str, np.ndarray], name: str) -> Any:
@@ -120,6 +127,10 @@ def graph_arrays(X: Any, Y: Any = None) -> dict[str, np.ndarray]:
             arrays[name] = matrix
     if X.weight is not None:
         arrays["node_weight"] = X.weight
+    if X.types is not None:
+        if X.types.dtype.kind not in "biufU":
+            raise DataError("types of nodes in a file must be all numbers, or all strings")
+        arrays["node_types"] = X.types
     if Y is not None:
         arrays["labels"] = np.concatenate([*map(np.asarray, Y)]) if len(X) else np.zeros(0)
         if arrays["labels"].dtype.kind not in "biufU":

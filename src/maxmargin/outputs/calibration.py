@@ -117,6 +117,7 @@ def decide(estimator: Any, X: Any, Y: Any) -> dict[str, Decisions]:
     """The decisions of a fitted estimator on examples, by kind."""
     X, Y = estimator._examples(X, Y)
     predicted = estimator.predict(X)
+    predicted = predicted.toarray() if hasattr(predicted, "toarray") else predicted
     if len(predicted) != len(Y):
         raise DataError(f"X has {len(predicted)} examples and Y has {len(Y)}: lengths must agree")
     right = np.array([_same(a, b) for a, b in zip(predicted, Y, strict=True)], bool)

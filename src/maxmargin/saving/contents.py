@@ -141,16 +141,16 @@ def decode_fitted(code: dict[str, Any]) -> dict[str, Any]:
     if type(d) is not int or not 0 <= d <= LARGEST_COUNT:
         raise ValueError(f"n_features_in_ is {d!r:.100}, not a number of features")
     if "classes_" in found:
-        _check_distinct("classes_", found["classes_"])
+        check_distinct("classes_", found["classes_"])
     names = found.get("feature_names_in_")
     if names is not None:
-        _check_distinct("feature_names_in_", names)
+        check_distinct("feature_names_in_", names)
         if len(names) != d or not all(isinstance(name, str) for name in names.tolist()):
             raise ValueError(f"feature_names_in_ are not the names of {d} features")
     return found
 
 
-def _check_distinct(name: str, labels: Any) -> None:
+def check_distinct(name: str, labels: Any) -> None:
     """Check that labels are an array of different hashable objects."""
     if not isinstance(labels, np.ndarray) or labels.ndim != 1 or len(labels) == 0:
         raise ValueError(f"{name} is not an array of labels")

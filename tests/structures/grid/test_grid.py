@@ -144,3 +144,15 @@ def test_reports_show_images(tmp_path):
         pixels = np.asarray(Image.open(io.BytesIO(base64.b64decode(code))))
         assert np.array_equal(pixels, label_colors(truth))
         assert len(np.unique(pixels.reshape(-1, 3), axis=0)) == len(np.unique(truth))
+
+
+def test_large_channels_are_named():
+    """They make training slow: the estimator says so, once, with the channel and its size."""
+    image = np.dstack([np.ones((2, 3)), np.array([[0.0, 255, 0], [255, 0, -12]])])
+    truth = (image[:, :, 1] > 0).astype(int)
+    clf = mm.GridSVC(tol=1e3)
+    with pytest.warns(UserWarning, match="channel 1 has values of up to 255: .* divide it by 255"):
+        clf.fit([image], [truth])
+    clf.fit([image / [1, 255]], [truth])
+    with pytest.warns(UserWarning, match="edge feature 0 has values of up to 1000"):
+        mm.GraphSVC(tol=1e3).fit([mm.Graph(np.eye(2), [(0, 1)], [[-1e3]])], [[0, 1]])

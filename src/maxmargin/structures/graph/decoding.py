@@ -9,6 +9,7 @@ import numpy as np
 from numba import njit
 from numba.extending import register_jitable
 
+from ...engine.several import same_labels
 from ...inference import decoder, is_exact
 from ...problem import PREDICT, Functions
 from ..bounds import PREDICT_SWEEPS, TRAIN_SWEEPS, checked_bound
@@ -26,6 +27,10 @@ from .functions import (
     set_tables,
     set_unary,
 )
+from .node_types import copy_scores, reward_differences, use_own_labels
+
+#: The reward for a different label if no other one is given; a wrong label usually costs 1.
+REWARD = 0.1
 
 
 @register_jitable
@@ -40,6 +45,7 @@ def prepare(data, w, i, mode, work):
     pair = work[size + n * K : size + (n + m * K) * K]
     set_unary(data, i, mode, scores, unary)
     set_tables(data, i, scores[n * K :], pair)
+    copy_scores(data, i, plan, unary, pair)
     return plan, scores, unary, pair, work[size + (n + m * K) * K :]
 
 
@@ -51,8 +57,35 @@ def exact_decode(decode_graph: Any) -> Any:
         plan, _, unary, pair, rest = prepare(data, w, i, mode, work)
         K = np.int64(data.cost.shape[0])
         decode_graph(plan, K, unary, pair, y, data.messages[:0], rest, 1)
+        use_own_labels(data, i, y)
 
     return decode
+
+
+def diverse_decode(decode_graph: Any) -> Any:
+    """The function ``m_best`` of training: an exact decoder, called with rewards for differences.
+
+    Without ``diversity`` the reward is REWARD. Predictions find the best labellings
+    exactly (``several.py``).
+    """
+
+    @njit(nogil=True)
+    def m_best(data, w, i, mode, diversity, m, Y, value, work):
+        plan, scores, unary, pair, rest = prepare(data, w, i, mode, work)
+        n, K = data.starts[i + 1, NODES] - data.starts[i, NODES], np.int64(data.cost.shape[0])
+        reward = diversity if diversity > 0.0 else REWARD
+        for found in range(m):
+            y = Y[found * n : (found + 1) * n]
+            decode_graph(plan, K, unary, pair, y, data.messages[:0], rest, 1)
+            use_own_labels(data, i, y)
+            for r in range(found):
+                if same_labels(Y, r * n, Y, found * n, n):
+                    return found
+            value[found] = score_of(data, i, y, scores)
+            reward_differences(data, i, y, reward, unary)
+        return m
+
+    return m_best
 
 
 def bounded_decode(decode_graph: Any, decode_forest: Any) -> Any:
@@ -65,9 +98,11 @@ def bounded_decode(decode_graph: Any, decode_forest: Any) -> Any:
         messages = data.messages[data.starts[i, MESSAGES] : data.starts[i + 1, MESSAGES]]
         if data.starts[i, FOREST]:
             decode_forest(plan, K, unary, pair, y, messages, rest, 1)
+            use_own_labels(data, i, y)
             return np.nan
         sweeps = PREDICT_SWEEPS if mode == PREDICT else TRAIN_SWEEPS
         bound = decode_graph(plan, K, unary, pair, y, messages, rest, sweeps)
+        use_own_labels(data, i, y)
         bound = checked_bound(plan, K, unary, pair, y, bound)
         if mode == PREDICT:
             return bound
@@ -84,4 +119,5 @@ def functions_of(kind: str) -> Functions:
     decode = (
         exact_decode(decoder(kind)) if exact else bounded_decode(decoder(kind), decoder("forest"))
     )
-    return Functions(decode, loss, delta, score, margin, bounded=not exact)
+    m_best = diverse_decode(decoder(kind)) if exact else None
+    return Functions(decode, loss, delta, score, margin, m_best, bounded=not exact)

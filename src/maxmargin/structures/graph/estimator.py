@@ -42,6 +42,13 @@ class GraphSVC(_GraphTrainer):
         The decoder that was used in training.
     n_features_in_, n_edge_features_in_ : int
         Number of features of a node, and of an edge.
+    types_ : array (n_types,) or None
+        The types of nodes, if the graphs have types. ``coef_`` then has the shape (n_classes,
+        n_types * d), with d features for each type, and ``pairwise_`` has e tables for each
+        ordered pair of types: that of types a and b and feature j is
+        ``pairwise_[(a * n_types + b) * e + j]``.
+    type_classes_ : bool array (n_types, n_classes) or None
+        The labels that nodes of each type had in training, and can be given.
     class_weight_ : array (n_classes,) or None
         The weight of each label, if ``class_weight`` is given.
     {result_}

@@ -9,17 +9,23 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ...data.graph_lists import Graphs
+from ...data.probabilities import Softmax
+from ...data.source import take
 from ...engine.shard import predict_labels, predict_with_bounds
 from ...errors import DataError
 from ...estimators.base import _SVC
+from ...estimators.calibrated import get_curve, if_calibrated
 from ...estimators.parameters import WarmStartParameters
+from ...outputs.calibration import Decisions
 from ...outputs.explain import Explanation, Suspects, explain, find_suspects, largest_weights
 from ...outputs.m_best import predict_m_best
 from ...training import check_examples
-from .labels import VOID, encode_nodes, flat_labels, known_labels
+from .labels import VOID, check_lengths, encode_nodes, flat_labels, known_labels
+from .node_types import encode_types, names_of_pairs
 from .pairs import first_pairs, pair_tables
 from .plans import all_forests
 from .problem import GraphProblem
+from .several import exact_kinds, graph_marginals, several_of_graphs
 
 
 class _GraphModel(WarmStartParameters, _SVC):
@@ -38,6 +44,9 @@ class _GraphModel(WarmStartParameters, _SVC):
     n_features_in_: int
     n_edge_features_in_: int
     class_weight_: np.ndarray | None = None
+    types_: np.ndarray | None = None
+    type_classes_: np.ndarray | None = None
+    feature_names_: list[str] | None = None
 
     def _stack(self, X: Any) -> Graphs:
         """Inputs as graphs."""
@@ -85,13 +94,82 @@ class _GraphModel(WarmStartParameters, _SVC):
         return self._shaped(X, [names[lo:hi] for lo, hi in pairwise(graphs.offsets.tolist())])
 
     def _m_best(self, X: Any, m: int, diversity: float) -> list[list[tuple[Any, float]]]:
-        graphs, w, jobs = self._graphs(X), self._w(), self.n_jobs or 1
-        _, found = predict_m_best(self._problem(graphs), graphs, w, m, diversity, jobs)
+        """Exact for graphs without cycles, and by cuts for graphs that are not large."""
+        graphs, w = self._graphs(X), self._w()
+        problem = self._problem(graphs)
+        pack = problem.pack(graphs)
+        several = several_of_graphs(problem, pack, w, m, diversity)
+        if several is not None:
+            return [
+                [(self._shaped([x], [self.classes_[y]])[0], score) for y, score in found]
+                for x, found in zip(X, several, strict=True)
+            ]
+        _, found = predict_m_best(problem, graphs, w, m, diversity, self.n_jobs or 1)
         outputs = [self._outputs(X, graphs, codes) for codes in found.labels]
         return [
             [(outputs[r][i], float(found.score[i, r])) for r in range(found.count[i])]
             for i in range(len(graphs))
         ]
+
+    def max_marginals(self, X: Any) -> list[np.ndarray]:
+        """For each node and label, the highest score of labels of the graph with this label there.
+
+        They are known for graphs without cycles, and for two labels with
+        ``pairwise="associative"``, where they take a minimum cut for each node.
+
+        Returns
+        -------
+        list of arrays (nodes, n_classes)
+            Columns are in the order of ``classes_``; -inf for labels that the type of a node does
+            not have. Images have arrays (height, width, n_classes).
+
+        Raises
+        ------
+        DataError
+            If a graph has a cycle and the labels are not attractive.
+        """
+        return self._shaped(X, self._node_scores(X))
+
+    @if_calibrated
+    def predict_marginals(self, X: Any) -> list[np.ndarray]:
+        """Probabilities of the labels of each node, in the form of ``max_marginals``.
+
+        They are a softmax of the max-marginals of the node, with a temperature (or a step function)
+        that ``mm.calibrate`` fits to held-out graphs. They are not the marginals of a probabilistic
+        model. Each row sums to 1, and the predicted label is the most probable one.
+        """
+        scores = self._node_scores(X)
+        curve, ends = get_curve(self, "classes"), np.cumsum([len(rows) for rows in scores])[:-1]
+        flat = np.concatenate([np.zeros((0, len(self.classes_))), *scores])
+        return self._shaped(X, np.split(curve(flat), ends))
+
+    def _node_scores(self, X: Any) -> list[np.ndarray]:
+        graphs = self._graphs(X)
+        problem = self._problem(graphs)
+        return graph_marginals(problem, problem.pack(graphs), self._w())
+
+    def _examples(self, X: Any, Y: Any) -> tuple[Any, Any]:
+        """Inputs whose nodes all have labels: others are neither right nor wrong."""
+        check_examples(X, Y, None)
+        known = [known_labels(flat_labels([y]), self.void).all() for y in self._flat(Y)]
+        chosen = np.flatnonzero(known)
+        return take(X, chosen), take(Y, chosen)
+
+    def _decisions(self, X: Any, Y: Any) -> dict[str, Any]:
+        """Labels of nodes, where max-marginals are known."""
+        graphs = self._graphs(X)
+        check_lengths(self._flat(Y), graphs, "label")
+        problem = self._problem(graphs)
+        pack = problem.pack(graphs)
+        if None in exact_kinds(problem, pack):
+            return {}
+        number = {label: k for k, label in enumerate(self.classes_.tolist())}
+        truth = [number.get(label, -1) for label in flat_labels(self._flat(Y)).tolist()]
+        scores = np.concatenate(graph_marginals(problem, pack, self._w()))
+        return {"classes": Decisions(scores, np.array(truth, int))}
+
+    def _curves(self) -> dict[str, type]:
+        return super()._curves() | {"classes": Softmax}
 
     def score(self, X: Any, Y: Any, sample_weight: Any = None) -> float:
         """The fraction of nodes with the right label; nodes without a label do not count."""
@@ -137,9 +215,11 @@ class _GraphModel(WarmStartParameters, _SVC):
             sign = "->" if self.pairwise == "full" else "-"
             first = zip(*first_pairs(self.pairwise, len(labels)), strict=True)
             pairs = [f"{labels[a]} {sign} {labels[b]}" for a, b in first]
-        if e == 1:
-            return pairs
         features = self._edge_names() or [f"edge feature {j}" for j in range(e)]
+        if self.types_ is not None:
+            features = names_of_pairs(self.types_, features)
+        elif e == 1:
+            return pairs
         return [f"{pair}, {feature}" for feature in features for pair in pairs]
 
     def _edge_names(self) -> list[str] | None:
@@ -159,7 +239,7 @@ class _GraphModel(WarmStartParameters, _SVC):
                     f"the {what} of X have {found} features, but the model was trained with "
                     f"{expected}"
                 )
-        return graphs
+        return encode_types(graphs, self.types_)
 
     def _problem(self, graphs: Graphs | None = None) -> GraphProblem:
         """The problem, after the labels are known; for these graphs or for any."""
@@ -176,11 +256,13 @@ class _GraphModel(WarmStartParameters, _SVC):
             assert self.class_weight_ is not None  # set by fit
             cost = (1.0 - np.eye(K) if cost is None else cost) * self.class_weight_[:, None]
         forests = self.inference == "auto" and graphs is not None and all_forests(graphs)
-        return GraphProblem(K, self.pairwise, cost, "forest" if forests else self.inference)
+        inference = "forest" if forests else self.inference
+        return GraphProblem(K, self.pairwise, cost, inference, self.type_classes_)
 
     def _set_weights(self, w: np.ndarray) -> None:
         """Set coef_ and pairwise_ from w."""
-        K, d, e = len(self.classes_), self.n_features_in_, self.n_edge_features_in_
+        K, T = len(self.classes_), 1 if self.types_ is None else len(self.types_)
+        d, e = T * self.n_features_in_, T * T * self.n_edge_features_in_
         self.coef_ = w[: d * K].reshape(d, K).T
         self.pairwise_ = pair_tables(w[d * K :].reshape(e, -1), self.pairwise, K)
 

@@ -45,6 +45,9 @@ class GraphData(NamedTuple):
         ``cost[t, k]`` times the weight of a node is the loss of predicting k if t is true.
     pairs : int64 array (K, K)
         The number of the weight of each pair of labels, -1 if it has none.
+    instead : int16 array (total nodes, K), or (0, K) without types of nodes
+        For each label of a node itself, or for one that its type does not have, another that it
+        has (``node_types.py``).
     n_features, n_pairs : int
         Number of node features, and of weights of pairs per edge feature.
     """
@@ -59,6 +62,7 @@ class GraphData(NamedTuple):
     weight: np.ndarray
     cost: np.ndarray
     pairs: np.ndarray
+    instead: np.ndarray
     n_features: int
     n_pairs: int
 

@@ -7,12 +7,21 @@ from typing import Any
 import numpy as np
 
 from ...data.checked import check_weights
-from ...saving.contents import LARGEST_COUNT, check_choice, check_class_weight, is_whole
+from ...saving.contents import (
+    LARGEST_COUNT,
+    check_choice,
+    check_class_weight,
+    check_distinct,
+    is_whole,
+)
+from ...saving.label_json import labels_from_json, labels_to_json
 from ...saving.parts import Arrays, ModelParts
 from ...saving.sparse import WEIGHTS, decode_weights, encode_weights, finite
+from ...saving.values import plain
+from .node_types import check_type_classes, names_of_features
 from .pairs import KINDS
 
-CLASS_WEIGHT = "class_weight"
+CLASS_WEIGHT, TYPE_CLASSES = "class_weight", "type_classes"
 
 
 class GraphParts(ModelParts):
@@ -34,7 +43,11 @@ class GraphParts(ModelParts):
         if estimator.class_weight_ is not None:
             arrays[CLASS_WEIGHT] = estimator.class_weight_
         e, inference = estimator.n_edge_features_in_, estimator.inference_
-        return {"graph": {"edge_features": e, "inference": inference}}
+        found = {"edge_features": e, "inference": inference}
+        if estimator.types_ is not None:
+            found["types"] = labels_to_json(estimator.types_)
+            arrays[TYPE_CLASSES] = estimator.type_classes_
+        return {"graph": found}
 
     def decode(self, estimator: Any, meta: dict[str, Any], arrays: Arrays) -> np.ndarray:
         """Set everything in the estimator except parameters and labels; returns w."""
@@ -45,8 +58,11 @@ class GraphParts(ModelParts):
         estimator.class_weight_ = None
         if estimator.class_weight is not None:
             estimator.class_weight_ = check_weights(finite(arrays, CLASS_WEIGHT), K, CLASS_WEIGHT)
+        _decode_types(estimator, meta, arrays)
         problem = estimator._problem()  # refuses parameters that do not fit the labels
         w = decode_weights(arrays, problem.dim(d, e))
+        if estimator.types_ is not None:  # after the weights: a file cannot ask for many names
+            estimator.feature_names_ = names_of_features(estimator.types_, d)
         estimator._set_weights(w)
         return w
 
@@ -55,8 +71,31 @@ class GraphParts(ModelParts):
         return finite(arrays, WEIGHTS)
 
     def summary(self, meta: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
-        """The number of edge features and the decoder."""
-        return {"graph": graph_summary(meta)}
+        """The number of edge features, the decoder and the types of nodes."""
+        types = _types(meta)
+        shown = None if types is None else [plain(name) for name in types.tolist()]
+        return {"graph": graph_summary(meta) | {"types": shown}}
+
+
+def _types(meta: dict[str, Any]) -> np.ndarray | None:
+    """The types of nodes in a file, checked; None if nodes have no types."""
+    if meta["graph"].get("types") is None:
+        return None
+    types = labels_from_json(meta["graph"]["types"])
+    check_distinct("types", types)
+    return types
+
+
+def _decode_types(estimator: Any, meta: dict[str, Any], arrays: Arrays) -> None:
+    """Set the types of nodes and their labels."""
+    types = estimator.types_ = _types(meta)
+    estimator.type_classes_ = estimator.feature_names_ = None
+    if types is None:
+        return
+    allowed = check_type_classes(arrays[TYPE_CLASSES], len(estimator.classes_))
+    if len(allowed) != len(types):
+        raise ValueError(f"{len(types)} types of nodes and the labels of {len(allowed)}")
+    estimator.type_classes_ = allowed
 
 
 def graph_summary(meta: dict[str, Any]) -> dict[str, Any]:

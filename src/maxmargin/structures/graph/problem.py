@@ -20,6 +20,13 @@ from ...inference import choose
 from ...problem import SLACK, CompiledProblem, Pack
 from .decoding import functions_of
 from .functions import EDGES, FROM, NODES, TO, GraphData
+from .node_types import (
+    check_truth,
+    check_type_classes,
+    labels_instead,
+    spread_features,
+    type_numbers,
+)
 from .pairs import pair_numbers
 from .plans import plan_graphs
 
@@ -37,17 +44,29 @@ class GraphProblem(CompiledProblem):
     inference : str
         The decoder of graphs with cycles (``maxmargin.inference``); "auto" chooses one. Graphs
         without cycles are decoded exactly. "forest" needs graphs without cycles.
+    type_classes : bool array (n_types, n_classes), optional
+        Which labels each type of nodes has, if nodes have types, numbered from 0. There are then
+        d features of nodes for each type, and e of edges for each ordered pair of types.
     """
 
     cache = 10
 
     def __init__(
-        self, n_classes: int, pairwise: str = "full", cost: Any = None, inference: str = "auto"
+        self,
+        n_classes: int,
+        pairwise: str = "full",
+        cost: Any = None,
+        inference: str = "auto",
+        type_classes: Any = None,
     ):
         if n_classes > np.iinfo(np.int16).max:
             raise DataError(f"{n_classes} labels are too many: at most 32767")
         self.n_classes, self.pairwise = n_classes, pairwise
         self.cost = check_cost(cost, n_classes)
+        self.type_classes, self.n_types = None, 1
+        if type_classes is not None:
+            self.type_classes = check_type_classes(type_classes, n_classes)
+            self.n_types = len(self.type_classes)
         self.pairs = read_only(pair_numbers(pairwise, n_classes), np.int64)
         self.n_pairs = int(self.pairs.max(initial=0)) + 1
         attractive = pairwise == "associative" and n_classes == 2
@@ -56,7 +75,8 @@ class GraphProblem(CompiledProblem):
 
     def dim(self, d: int, e: int) -> int:
         """Length of w for d features of nodes and e features of edges."""
-        return d * self.n_classes + e * self.n_pairs
+        T = self.n_types
+        return T * d * self.n_classes + T * T * e * self.n_pairs
 
     def pack(self, X: Any, Y: Any = None, sample_weight: np.ndarray | None = None) -> Pack:
         """Pack graphs X with class numbers Y of the nodes of each graph."""
@@ -65,7 +85,8 @@ class GraphProblem(CompiledProblem):
             check_not_negative(X)
         n, total = len(X), int(X.offsets[-1])
         truth = read_only(np.zeros(total) if Y is None else self._codes(X, Y), np.int16)
-        rows, edge_rows = (pack_rows(sparse_if_it_pays(M)) for M in (X.nodes, edge_matrix(X)))
+        matrices, instead = self._by_type(X, truth if Y is not None else None)
+        rows, edge_rows = (pack_rows(sparse_if_it_pays(M)) for M in matrices)
         plans = plan_graphs(X, self.kind, self.n_classes)
         entries = np.diff(rows.indptr[X.offsets]) + np.diff(edge_rows.indptr[X.edge_offsets])
         return Pack(
@@ -74,7 +95,7 @@ class GraphProblem(CompiledProblem):
                 read_only(plans.edges, np.int32), read_only(plans.plan, np.int32),
                 np.zeros(plans.n_messages), truth,
                 read_only(np.ones(total) if X.weight is None else X.weight, np.float64),
-                self.cost, self.pairs, X.n_features, self.n_pairs,
+                self.cost, self.pairs, instead, self.n_types * X.n_features, self.n_pairs,
             ),
             offsets=read_only(X.offsets, np.int64),
             truth=truth,
@@ -83,6 +104,17 @@ class GraphProblem(CompiledProblem):
             weight=read_only(np.ones(n) if sample_weight is None else sample_weight, np.float64),
             work=self._scratch(X, plans.n_tables) + plans.work,
         )  # fmt: skip
+
+    def _by_type(self, X: Graphs, truth: np.ndarray | None) -> tuple[Any, np.ndarray]:
+        """The matrices of nodes and edges, and the array ``instead`` of ``GraphData``."""
+        matrices = X.nodes, edge_matrix(X)
+        if self.type_classes is None:
+            return matrices, read_only(np.zeros((0, self.n_classes)), np.int16)
+        kinds = type_numbers(X, self.n_types)
+        if truth is not None:
+            check_truth(X, kinds, self.type_classes, truth)
+        instead = labels_instead(self.type_classes)[kinds]
+        return spread_features(X, matrices[1], kinds, self.n_types), read_only(instead, np.int16)
 
     def _codes(self, X: Graphs, Y: Any) -> np.ndarray:
         """The class numbers of all nodes (total,)."""

@@ -59,18 +59,21 @@ class GraphShow(Show):
     class_word = "labels"
 
     def describe(self, estimator: Any) -> str:
-        """Numbers of features and labels."""
+        """Numbers of features, types and labels."""
+        types = estimator.types_
+        each = "" if types is None else f" for each of {len(types):,} types"
         return (
-            f"{estimator.n_features_in_:,} features of nodes, "
+            f"{estimator.n_features_in_:,} features of nodes{each}, "
             f"{estimator.n_edge_features_in_:,} of edges, {len(estimator.classes_):,} labels"
         )
 
     def info(self, content: dict[str, Any]) -> list[Row]:
-        """The weights of pairs and the decoder."""
+        """The weights of pairs, the decoder and the types of nodes."""
         graph, pairwise = content["graph"], content["parameters"]["pairwise"]
-        e = graph["edge_features"]
+        e, types = graph["edge_features"], graph["types"]
         per = "" if e == 1 else f", for each of {e:,} edge features"
-        return [("pairs", f"{KINDS[pairwise]}{per}"), ("inference", graph["inference"])]
+        rows = [("pairs", f"{KINDS[pairwise]}{per}"), ("inference", graph["inference"])]
+        return rows if types is None else [*rows, ("types of nodes", ", ".join(map(str, types)))]
 
     def evaluate(self, estimator: Any, examples: Any) -> ShownNodes:
         """Accuracy and IoU of nodes; nodes without a label do not count."""

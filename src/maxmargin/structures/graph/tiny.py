@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,13 +32,30 @@ FEATURES = [
     Graph([[-1.0, 0.3], [0.4, 0.1]], [(1, 0)], [[0.0, 2.0]]),
 ]
 
+#: Two types of nodes: the first one has the labels 0 and 1, the second one 1 and 2.
+TYPED = [
+    Graph([[1.0, 0.5], [0.5, -1.0], [-0.2, 2.0]], [(0, 1), (2, 1)], types=[0, 1, 0]),
+    Graph([[-1.0, 0.3], [0.4, 0.1]], [(1, 0)], types=[1, 1]),
+    Graph([[0.6, -0.3], [0.4, 0.9]], [(1, 0)], types=[1, 0]),
+]
+TYPE_CLASSES = np.array([[True, True, False], [False, True, True]])
+Y_TYPED = [np.array([0, 2, 1]), np.array([1, 2]), np.array([2, 1])]
+
 
 def examples() -> list[Tiny]:
-    """Weights of ordered pairs, and of pairs in any order with edge features."""
+    """Weights of ordered pairs, of pairs in any order with edge features, and types of nodes."""
     two = [np.array([0, 1, 1]), np.array([1, 0])]
     return [
         _example("full", FOREST, Y, 3, "full"),
         _example("symmetric", FEATURES, two, 2, "symmetric"),
+        replace(
+            _example("types", TYPED, Y_TYPED, 3, "full"),
+            problem=GraphProblem(3, "full", None, "forest", TYPE_CLASSES),
+            outputs=lambda x: list(
+                itertools.product(*(np.flatnonzero(TYPE_CLASSES[t]).tolist() for t in x.types))
+            ),
+            features=typed_features,
+        ),
     ]
 
 
@@ -56,6 +74,16 @@ def _example(name: str, X: Any, Y: Any, K: int, pairwise: str) -> Tiny:
         text=npz_bytes(graph_arrays(X, [np.array([LABELS[k] for k in y], "U1") for y in Y])),
         command=("--pairwise", pairwise),
     )
+
+
+def typed_features(x: Graph, y: Any) -> np.ndarray:
+    """The same for two types: features of nodes by type, and of edges by pair of types."""
+    nodes, pairs = np.zeros((2, 2, 3)), np.zeros((2, 2, 3, 3))
+    for v, k in enumerate(y):
+        nodes[x.types[v], :, k] += x.nodes[v]
+    for a, b in x.edges.tolist():
+        pairs[x.types[a], x.types[b], y[a], y[b]] += 1
+    return np.concatenate([nodes.ravel(), pairs.ravel()])
 
 
 def features(x: Graph, y: Any, K: int, pairwise: str) -> np.ndarray:

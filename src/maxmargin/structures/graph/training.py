@@ -14,6 +14,8 @@ from ...estimators.weights import weigh_classes
 from ...training import check_examples
 from .fitted import _GraphModel
 from .labels import VOID, encode_nodes, read_node_weight
+from .node_types import encode_types, learn_types, names_of_features
+from .scale import warn_of_scale
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -88,14 +90,27 @@ class _GraphTrainer(GraphParameters, _GraphModel):
             )
         graphs, codes = _without_void(graphs, codes)
         self.n_features_in_, self.n_edge_features_in_ = graphs.n_features, graphs.n_edge_features
+        warn_of_scale(graphs, self._node_feature)
+        self._learn_types(graphs, codes)
+        graphs = encode_types(graphs, self.types_)
         self.class_weight_ = None if self.class_weight is None else self._class_weights(codes)
         problem = self._problem(graphs)
         self.inference_ = problem.kind
         outputs = [codes[lo:hi] for lo, hi in pairwise(graphs.offsets.tolist())]
         return problem, graphs, outputs, weight
 
+    #: The word for a feature of nodes in messages.
+    _node_feature = "node feature"
+
     def _learn(self, X: Any) -> None:
         """Learn from X what ``_stack`` needs."""
+
+    def _learn_types(self, graphs: Graphs, codes: np.ndarray) -> None:
+        """Set the types of nodes and their labels, if nodes have types."""
+        self.types_ = self.type_classes_ = self.feature_names_ = None
+        if graphs.types is not None:
+            self.types_, self.type_classes_ = learn_types(graphs.types, codes, len(self.classes_))
+            self.feature_names_ = names_of_features(self.types_, self.n_features_in_)
 
     def _class_weights(self, codes: np.ndarray) -> np.ndarray:
         """The factor of the loss of nodes, by their true label."""

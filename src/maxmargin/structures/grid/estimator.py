@@ -75,6 +75,8 @@ class GridSVC(_GraphTrainer):
     directions: int = 1
     contrast: bool = False
 
+    _node_feature = "channel"
+
     def _learn(self, X: Any) -> None:
         """Set the scale of the contrast from the training images."""
         self._check()
@@ -88,7 +90,9 @@ class GridSVC(_GraphTrainer):
         return [np.asarray(labels).ravel() for labels in Y]
 
     def _shaped(self, X: Any, labels: list[np.ndarray]) -> list[np.ndarray]:
-        return [y.reshape(np.shape(x)[:2]) for x, y in zip(X, labels, strict=True)]
+        """Labels (pixels,) or numbers (pixels, k) of each image as arrays (height, width, ...)."""
+        pairs = zip(X, labels, strict=True)
+        return [y.reshape(*np.shape(x)[:2], *y.shape[1:]) for x, y in pairs]
 
     def _check(self) -> None:
         """Raise a DataError for parameters outside of their range."""

@@ -8,15 +8,19 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ...data.probabilities import Sigmoid
 from ...engine.shard import predict_labels, predict_with_bounds
 from ...estimators.base import _SVC
+from ...estimators.calibrated import get_curve, if_calibrated
 from ...estimators.classifier import read_matrix
 from ...estimators.parameters import WarmStartParameters
 from ...objective import check_factor
+from ...outputs.calibration import Decisions
 from ...outputs.explain import Explanation, Suspects, explain, find_suspects, largest_weights
 from ...outputs.m_best import predict_m_best
 from .indicators import read_indicators
 from .problem import LabelSets
+from .several import label_scores, several_sets
 
 
 class _MultilabelModel(ClassifierMixin, WarmStartParameters, _SVC):
@@ -61,14 +65,53 @@ class _MultilabelModel(ClassifierMixin, WarmStartParameters, _SVC):
         return csr_array(found) if self._sparse else found
 
     def _m_best(self, X: Any, m: int, diversity: float) -> list[list[tuple[Any, float]]]:
+        """Exact without interactions and for a tree."""
         check_is_fitted(self)
-        X, L = read_matrix(self, X, reset=False), len(self.classes_)
-        _, found = predict_m_best(self._problem(), X, self._w(), m, diversity, self.n_jobs or 1)
+        X, L, problem, w = read_matrix(self, X, reset=False), len(self.classes_), *self._both()
+        several = several_sets(problem, problem.pack(X), w, m, diversity)
+        if several is not None:
+            return [[(y.astype(np.int64), score) for y, score in found] for found in several]
+        _, found = predict_m_best(problem, X, w, m, diversity, self.n_jobs or 1)
         outputs = [labels.reshape(-1, L).astype(np.int64) for labels in found.labels]
         return [
             [(outputs[r][i], float(found.score[i, r])) for r in range(found.count[i])]
             for i in range(X.shape[0])
         ]
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """How much each label is preferred, array (n, n_labels): > 0 for predicted labels.
+
+        It is the best score of a set with the label, minus the best score of a set without it.
+        Not available with ``interactions="full"``, where these are not known.
+        """
+        check_is_fitted(self)
+        problem, w = self._both()
+        return label_scores(problem, problem.pack(read_matrix(self, X, reset=False)), w)
+
+    @if_calibrated
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The probability of each label, array (n, n_labels), from ``decision_function``.
+
+        ``mm.calibrate`` fits one curve for all labels to held-out examples: of the labels with
+        probability 0.9, about 90 % should be right.
+        """
+        return get_curve(self, "labels")(self.decision_function(X))
+
+    def _examples(self, X: Any, Y: Any) -> tuple[Any, Any]:
+        return X, read_indicators(Y, X.shape[0] if hasattr(X, "shape") else len(X))
+
+    def _decisions(self, X: Any, Y: Any) -> dict[str, Any]:
+        """Single labels, where their scores are known."""
+        if self._problem().kind != "forest":
+            return {}
+        return {"labels": Decisions(self.decision_function(X).ravel(), np.ravel(Y) == 1)}
+
+    def _curves(self) -> dict[str, type]:
+        return super()._curves() | {"labels": Sigmoid}
+
+    def _both(self) -> tuple[LabelSets, np.ndarray]:
+        """The problem and the weights in its order."""
+        return self._problem(), self._w()
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The fraction of examples whose set of labels is right as a whole."""
