@@ -68,8 +68,7 @@ class Shard(ShardArrays):
     ):
         super().__init__(_with_bounds(problem, pack))
         self.problem = problem
-        self.bounded = problem.functions.bounded
-        self.bounds = problem.bounds
+        self.bounded, self.bounds = problem.functions.bounded, problem.bounds
         self._given_loops = loops
         self.loops = self.loops_for(PREDICT)
         self.total_weight = float(pack.weight.sum())

@@ -28,6 +28,10 @@ from .tables import highest, maximise_out
 SUFFICIENT, NECESSARY = 0.2, 0.8
 
 
+#: Sums in any order, so that they use vector instructions: 2 times faster with 11 labels.
+FAST = {"reassoc", "nsz", "nnan", "ninf"}
+
+
 @register_jitable
 def point_size(n: int, m: int, K: int) -> int:
     """The numbers of a point: messages, shares of nodes and of edges."""
@@ -93,7 +97,7 @@ def dual_bound(plan, n, K, unary, pair, lam, belief):
     return total
 
 
-@register_jitable
+@register_jitable(fastmath=FAST)
 def project(values, size):
     """Replace the values by the nearest ones that are >= 0 and sum to 1, by Newton's method."""
     top = values[0]
@@ -115,7 +119,7 @@ def project(values, size):
         values[j] = above if above > 0.0 else 0.0
 
 
-@register_jitable
+@register_jitable(fastmath=FAST)
 def halpern(now, new, anchor, weight, size):
     """now = weight (2 new - now) + (1 - weight) anchor; returns the squared distance to ``new``."""
     total = 0.0
@@ -170,7 +174,7 @@ def advance(plan, n, K, unary, pair, now, anchor, new, omega, weight):
     return dual * (1.0 + K) / omega, primal * omega
 
 
-@register_jitable
+@register_jitable(fastmath=FAST)
 def violation(K, shares, first, second, target):
     """target = shares of the ends of an edge minus the sums of its own shares (2 K)."""
     for k in range(K):

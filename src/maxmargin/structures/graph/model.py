@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...data.checked import check_weights
-from ...saving.contents import LARGEST_COUNT, check_choice, check_class_weight, is_whole
+from ...saving.contents import LARGEST_COUNT, check_choice, check_class_weight, check_flag, is_whole
 from ...saving.parts import Arrays, ModelParts
 from ...saving.sparse import WEIGHTS, decode_weights, encode_weights, finite
 from .pairs import KINDS
@@ -25,6 +25,7 @@ class GraphParts(ModelParts):
         super().check_parameters(parameters)
         check_choice("pairwise", parameters["pairwise"], tuple(KINDS))
         check_class_weight("class_weight", parameters["class_weight"])
+        check_flag("relax", parameters["relax"])
         if not isinstance(parameters["inference"], str):
             raise ValueError(f"{parameters['inference']!r:.100} is not a kind of inference")
 

@@ -18,12 +18,10 @@ from ...inference.lp import relaxation_size
 from ...inference.points import point_length, units_of
 from ...inference.two_labels import roof_dual_size
 from ...problem import Pack
+from ...result import RELAXED
 from .functions import MESSAGES, NODES, PLAN
 from .problem import GraphProblem
 from .relaxed_functions import RelaxedData, messages_of, relaxed_functions
-
-#: The problem whose optimum the dual bounds, in the sentences of a certificate.
-BOUNDS = "of the relaxed problem"
 
 
 class RelaxedGraphProblem(GraphProblem):
@@ -32,7 +30,7 @@ class RelaxedGraphProblem(GraphProblem):
     The parameters are those of ``GraphProblem``, without ``inference``.
     """
 
-    bounds = BOUNDS
+    bounds = RELAXED
 
     def __init__(self, n_classes: int, pairwise: str = "full", cost: Any = None):
         super().__init__(n_classes, pairwise, cost, "roof-dual" if n_classes == 2 else "lp")

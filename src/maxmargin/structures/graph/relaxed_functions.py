@@ -24,7 +24,7 @@ from .decoding import prepare
 from .functions import EDGES, FLIPPED, FOREST, FROM, MESSAGES, NODES, TABLE, TO, score, score_of
 
 #: The smallest and the largest number of rounds of iterations of the relaxation in training.
-FEWEST, MOST = 3, 25
+FEWEST, MOST = 1, 25
 
 
 class RelaxedData(NamedTuple):
@@ -238,7 +238,7 @@ def decode_two(data, w, i, mode, y, work):
 @register_jitable
 def rounds_of(calls):
     """More rounds after more calls, when w moves less."""
-    return min(FEWEST + np.int64(max(calls, 0.0)) // 2, MOST)
+    return min(FEWEST + np.int64(max(calls, 0.0)) // 3, MOST)
 
 
 def relaxed_decode(decode_forest: Any) -> Any:

@@ -14,6 +14,8 @@ from ...estimators.weights import weigh_classes
 from ...training import check_examples
 from .fitted import _GraphModel
 from .labels import VOID, encode_nodes, read_node_weight
+from .problem import GraphProblem
+from .relaxed import RelaxedGraphProblem
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -34,6 +36,11 @@ class GraphParameters:
         How the best labels are found: "auto", or the name of a decoder. "auto" is exact for graphs
         without cycles, and for two labels with ``pairwise="associative"``; otherwise it is
         approximate, and bounds how far it is from the best labels.
+    relax : bool
+        Train the relaxed problem: the best labels of an example are replaced by the best point of
+        the local polytope, which can have shares of labels. Its objective is an upper bound on
+        that of the exact problem, and the certificate proves how far the weights are from the
+        optimum of the relaxed one. ``predict`` returns labels, as without it.
     void : optional
         The label of nodes whose label is not known; they are left out of training, with their
         edges. None always means this.
@@ -43,6 +50,7 @@ class GraphParameters:
     class_weight: Any = None
     pairwise: str = "full"
     inference: str = "auto"
+    relax: bool = False
     void: Any = None
 
 
@@ -89,10 +97,16 @@ class _GraphTrainer(GraphParameters, _GraphModel):
         graphs, codes = _without_void(graphs, codes)
         self.n_features_in_, self.n_edge_features_in_ = graphs.n_features, graphs.n_edge_features
         self.class_weight_ = None if self.class_weight is None else self._class_weights(codes)
-        problem = self._problem(graphs)
+        problem = self._relaxed(self._problem(graphs))
         self.inference_ = problem.kind
         outputs = [codes[lo:hi] for lo, hi in pairwise(graphs.offsets.tolist())]
         return problem, graphs, outputs, weight
+
+    def _relaxed(self, problem: GraphProblem) -> GraphProblem:
+        """The problem to train: the given one, or its relaxation."""
+        if not self.relax:
+            return problem
+        return RelaxedGraphProblem(problem.n_classes, problem.pairwise, problem.cost)
 
     def _learn(self, X: Any) -> None:
         """Learn from X what ``_stack`` needs."""
