@@ -48,7 +48,7 @@ def point_parts(point, n, m, K):
 @register_jitable
 def sweep(plan, n, K, unary, pair, lam, belief, source, forward):
     """One pass of TRW-S over the nodes; the bound never rises."""
-    ends, start, arcs, order, split = sections(plan, n)
+    _, start, arcs, order, split = sections(plan, n)
     for p in range(n):
         v = np.int64(order[p if forward else n - 1 - p])
         lo, middle, hi = start[v], start[v] + split[v], start[v + 1]

@@ -3,13 +3,13 @@
 Shares are multiples of 1 / ``units``, and exactly consistent: those of an edge sum to those of its
 ends. A point of a graph with n nodes, m edges and K labels is the vector of
 
-    count of label k at node v,                   at  v (K - 1) + k - 1,                   k >= 1
-    count of the labels j, k at the ends of e,    at  n (K - 1) + (e (K - 1) + j - 1) (K - 1) + k - 1
+    count of label k at node v               at  v (K - 1) + k - 1
+    count of labels j, k at the ends of e    at  n (K - 1) + (e (K - 1) + j - 1) (K - 1) + k - 1
 
-where label 0 has the rest. With two labels the corners of the polytope are multiples of 1/2, so
-that 2 units are enough; an edge between two halves then says how they are paired: 1 if its ends
-are equal, 0 if they differ. With more labels the corners can have any denominator, and 720720 units
-are a multiple of 1 to 16.
+for j, k >= 1; label 0 has the rest. With two labels the corners of the polytope are multiples of
+1/2, so that 2 units are enough; an edge between two halves then says how they are paired: 1 if its
+ends are equal, 0 if they differ. With more labels the corners can have any denominator, and 720720
+units are a multiple of 1 to 16.
 """
 
 from __future__ import annotations

@@ -171,9 +171,10 @@ def test_the_command_line_relaxes(tmp_path):
     X, Y = rings(2)
     data, model = tmp_path / "graphs.npz", tmp_path / "model.mm"
     data.write_bytes(npz_bytes(graph_arrays(X, Y)))
-    assert "relaxed problem" in passed(
-        "train", "graph", data, "-o", model, "--relax", "-C", "1"
-    ).output
+    assert (
+        "relaxed problem"
+        in passed("train", "graph", data, "-o", model, "--relax", "-C", "1").output
+    )
     assert mm.load(model).relax is True
 
 

@@ -51,19 +51,17 @@ class RelaxedGraphProblem(GraphProblem):
         work = [
             n + (roof_dual_size(n, m) if K == 2 else relaxation_size(n, m, K)) for n, m in sizes
         ]
+        data = data._replace(
+            starts=read_only(starts, np.int64), messages=np.zeros(int(starts[-1, MESSAGES]))
+        )
+        dense = pack.dim if width == pack.dim else 0
         return pack._replace(
-            data=RelaxedData(
-                *data._replace(
-                    starts=read_only(starts, np.int64),
-                    messages=np.zeros(int(starts[-1, MESSAGES])),
-                ),
-                self.units, pack.dim if width == pack.dim else 0,
-            ),
+            data=RelaxedData(**data._asdict(), units=self.units, dim=dense),
             offsets=read_only(offsets, np.int64),
             truth=self._points(data, sizes),
             width=width,
             work=max(pack.work, self._scratch(X, tables) + max([0, *work])),
-        )  # fmt: skip
+        )
 
     def _width(self, X: Graphs, pack: Pack) -> int:
         """The largest number of non-zeros of a plane; planes are dense if this is shorter."""
@@ -122,5 +120,3 @@ def is_point(y: np.ndarray, n: int, ends: np.ndarray, K: int, units: int) -> boo
     neither = units - nodes[ends[:, 0]].sum(1) - second.sum(1)
     rest = units - nodes.sum(1)
     return all((part >= 0).all() for part in (y, rest, first, second, neither))
-
-

@@ -102,10 +102,10 @@ def pair_step_inside(y, z, L, start, j, k):
 @register_jitable
 def differs(y, z, start, length):
     """Whether two points differ in this part."""
+    different = False
     for p in range(start, start + length):
-        if y[p] != z[p]:
-            return True
-    return False
+        different |= y[p] != z[p]
+    return different
 
 
 @register_jitable
@@ -186,9 +186,7 @@ def delta(data, i, y, z, idx, val):
                         step += pair_step(y, z, K, start, a, b, j, k)
             if step != 0:
                 share = step / data.units
-                nnz = write_part(
-                    dense, data.edge_rows, e, share, P, number, base, idx, val, nnz
-                )
+                nnz = write_part(dense, data.edge_rows, e, share, P, number, base, idx, val, nnz)
     return compress(dense, idx, val) if dense > 0 else nnz
 
 

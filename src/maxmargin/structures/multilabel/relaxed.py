@@ -144,7 +144,7 @@ class RelaxedLabelSets(LabelSets):
         both = y[:, self.n_labels :]
         fits = (both <= np.minimum(a, b)) & (both >= a + b - HALVES)
         valid = super().valid_labels(pack, labels).reshape(y.shape)
-        return (valid & fits.all(axis=1)[:, None]).ravel()
+        return (valid & fits.all(axis=1, keepdims=True)).ravel()
 
     def unpack(self, pack: Pack, labels: np.ndarray) -> np.ndarray:
         """The counts of labels and pairs of each example."""
