@@ -72,16 +72,17 @@ class RelaxedGraphProblem(GraphProblem):
 
     def _points(self, data: Any, sizes: list[tuple[int, int]]) -> np.ndarray:
         """The true labels as points."""
-        K, units, points = self.n_classes, self.units, [np.zeros(0)]
-        L = K - 1
+        L, dtype = self.n_classes - 1, np.int8 if self.n_classes == 2 else np.int32
+        points = [np.zeros(0, dtype)]
         for i, (n, m) in enumerate(sizes):
             y = data.y[data.starts[i, NODES] : data.starts[i + 1, NODES]].astype(np.int64)
             ends = data.plan[data.starts[i, PLAN] :][: 2 * m].reshape(m, 2)
-            nodes, edges = np.zeros((n, K)), np.zeros((m, K, K))
-            nodes[np.arange(n), y] = units
-            edges[np.arange(m), y[ends[:, 0]], y[ends[:, 1]]] = units
-            points += [nodes[:, 1:].reshape(n * L), edges[:, 1:, 1:].reshape(m * L * L)]
-        return read_only(np.concatenate(points), np.int8 if K == 2 else np.int32)
+            nodes, edges = np.zeros((n, L), dtype), np.zeros((m, L, L), dtype)
+            v, e = np.flatnonzero(y > 0), np.flatnonzero((y[ends] > 0).all(axis=1))
+            nodes[v, y[v] - 1] = self.units
+            edges[e, y[ends[e, 0]] - 1, y[ends[e, 1]] - 1] = self.units
+            points += [nodes.ravel(), edges.ravel()]
+        return read_only(np.concatenate(points), dtype)
 
     def label_bounds(self, pack: Pack) -> tuple[int, int]:
         """Counts from none to all units."""
