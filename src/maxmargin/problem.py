@@ -169,6 +169,9 @@ class CompiledProblem:
     #: up costs as much as the oracle.
     cache: int = 0
 
+    #: The problem whose optimum the dual bounds (``Result.bounds``), if it is not the exact one.
+    bounds: str = ""
+
     #: Maximum number of outputs of an example, if it is small.
     n_outputs: int | None = None
 

@@ -32,6 +32,10 @@ class Status(Enum):
     STALLED = "stopped at the precision of floating point before the gap was within tol: raise tol"
 
 
+#: ``Result.bounds`` of a problem whose outputs are relaxed.
+RELAXED = "of the relaxed problem"
+
+
 class Record(NamedTuple):
     """One iteration: the best certified values known after it.
 
@@ -123,7 +127,9 @@ class Result:
         The gap at which training may stop, tol * C * n; None if unknown.
     bounds : str
         The set of models whose optimum ``dual`` bounds from below, such as "among models with
-        these 20 basis functions"; empty for all models.
+        these 20 basis functions"; empty for all models. "of the relaxed problem" if outputs are
+        relaxed (``relax=True``): primal, dual and gap are then those of this problem, whose
+        objective is an upper bound on the exact one.
     trivial : bool
         Whether w = 0 is within tol as well: C is too small for this tol, or the features do not
         help.
@@ -175,7 +181,7 @@ class Result:
         sampled cuts. For these they are computed from the training data in this call, so the
         result of a loaded model cannot be audited.
         """
-        if self.bounds or not np.isfinite(self.gap):
+        if self.bounds not in ("", RELAXED) or not np.isfinite(self.gap):
             raise MaxMarginError(
                 "this result was loaded or imported, without the training data that an audit "
                 "needs: call audit() on the result of fit"

@@ -30,14 +30,14 @@ def test_duplicate_edges_are_added(model, data):
 
 @given(models(nodes=5, labels=(1, 3)))
 @settings(max_examples=60, deadline=None)
-def test_exact_and_lp_by_highs(model):
+def test_exact_and_lp(model):
     labels, bound = maximise(*model, inference="exact")
     assert model.value(labels) == model.maximum()
     np.testing.assert_allclose(bound, model.maximum(), atol=1e-6)
     labels, relaxed = maximise(*model, inference="lp")
     assert model.value(labels) <= bound <= relaxed + 1e-6
     _, dual = maximise(*model, inference="trws")
-    assert relaxed <= dual + 1e-6
+    assert relaxed <= dual + 1e-4  # above the optimum by the tolerance at most
 
 
 def test_the_relaxation_of_a_frustrated_triangle():

@@ -94,9 +94,6 @@ class Crew:
         Number of rounds per pass over all examples.
     """
 
-    #: As for a ``Shard``: the dual bounds the optimum of all models.
-    bounds = ""
-
     #: The driver sums in one thread; the workers have threads.
     threads = Threads(1)
 
@@ -115,7 +112,7 @@ class Crew:
         self.pool, self.problem, self.sources, self.sigma = pool, problem, list(sources), sigma
         self.shared, self.blocks = shared, blocks
         self.K = len(self.sources)
-        self.bounded = problem.functions.bounded
+        self.bounded, self.bounds = problem.functions.bounded, problem.bounds
         self.check: Callable[[], None] = lambda: None
         self.n_oracle = 0
         self.busy = np.zeros(self.K)

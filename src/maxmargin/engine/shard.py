@@ -58,6 +58,7 @@ class Shard(ShardWork):
         self, problem: CompiledProblem, pack: Pack, n_jobs: int = 1, loops: Loops | None = None
     ):
         super().__init__(problem, pack, n_jobs, loops)
+        self.bounds = problem.bounds
         self.total_weight = float(pack.weight.sum())
         self.block_size = block_size(problem, pack)
         self.everyone = np.arange(self.n)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from ..errors import ProblemError
 from .combined import combined_messages, combined_size
 from .expansion import expansion_size
+from .lp import lp_messages, lp_size
 from .roof_dual import roof_decoder_size, roof_messages
 from .trws import sweep_size
 from .two_labels import min_cut_size
@@ -45,11 +46,12 @@ DECODERS = {
     "roof-dual": Decoder("roof_dual:decode_roof_dual", roof_decoder_size, roof_messages, False),
     "trws": Decoder("trws:decode_trws", sweep_size, lambda n, m, K: m * K, False),
     "expansion": Decoder("expansion:decode_expansion", expansion_size, lambda n, m, K: n, False),
+    "lp": Decoder("lp:decode_lp", lp_size, lp_messages, False),
     "combined": Decoder("combined:decode_combined", combined_size, combined_messages, False),
 }
 
 #: Decoders that are not compiled: ``maximise`` knows them, training does not.
-SLOW = ("lp", "exact")
+SLOW = ("exact",)
 
 
 def choose(inference: str, K: int, forest: bool, attractive: bool) -> str:
@@ -87,6 +89,8 @@ def choose(inference: str, K: int, forest: bool, attractive: bool) -> str:
         )
     if inference in ("roof-dual", "min-cut") and K != 2:
         raise ProblemError(f'inference="{inference}" needs 2 labels, not {K}: use "auto"')
+    if inference == "lp" and K == 2:
+        return "roof-dual"  # its bound is the optimum of the relaxation
     if inference != "auto":
         return inference
     if forest:

@@ -10,7 +10,7 @@ from ..data.checked import first_not_finite, plain_array
 from ..errors import DataError
 from .choose import SLOW, choose, decoder, message_size, work_size
 from .plan import is_forest, merge_edges, plan_graph
-from .slow import exact_labelling, relaxed_labelling
+from .slow import exact_labelling
 
 
 def maximise(
@@ -31,8 +31,8 @@ def maximise(
         Scores of the pairs of labels of each edge.
     inference : str
         "auto" chooses by the number of labels, the cycles of the graph and the signs of the pair
-        scores. Compiled decoders are "forest", "min-cut", "roof-dual", "trws", "expansion" and
-        "combined"; "lp" (the relaxation) and "exact" call HiGHS and are slow.
+        scores. Compiled decoders are "forest", "min-cut", "roof-dual", "trws", "expansion",
+        "combined" and "lp" (the relaxation to optimality); "exact" calls HiGHS and is slow.
     effort : int
         The largest number of sweeps of decoders that are not exact.
 
@@ -59,7 +59,7 @@ def maximise(
     if n == 0:
         return np.zeros(0, np.int32), 0.0
     if kind in SLOW:
-        return (exact_labelling if kind == "exact" else relaxed_labelling)(unary, edges, pair)
+        return exact_labelling(unary, edges, pair)
     y = np.zeros(n, np.int32)
     messages, work = np.zeros(message_size(kind, n, m, K)), np.empty(work_size(kind, n, m, K))
     bound = decoder(kind)(plan, K, unary.ravel(), pair.ravel(), y, messages, work, effort)

@@ -58,13 +58,6 @@ def relaxation(unary: Any, edges: Any, pair: Any) -> tuple[float, np.ndarray]:
     return -float(found.fun), found.x[: unary.size].reshape(unary.shape)
 
 
-def relaxed_labelling(unary: Any, edges: Any, pair: Any) -> tuple[np.ndarray, float]:
-    """The labels with the largest variables in the relaxation, and its optimum."""
-    bound, nodes = relaxation(unary, edges, pair)
-    labels = highest_labels(nodes)
-    return labels, max(bound, value_of(unary, edges, pair, labels))
-
-
 def highest_labels(nodes: np.ndarray) -> np.ndarray:
     """The label of the largest variable of each node, int32."""
     return nodes.argmax(axis=1).astype(np.int32)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import isfinite
 
-from ..result import Result, Status
+from ..result import RELAXED, Result, Status
 
 _VERDICTS = {
     Status.CONVERGED: "Converged",
@@ -23,6 +23,9 @@ _VERDICTS = {
 
 #: Where to get a bound for all models, if the certificate is one for models of a subspace.
 AUDIT = "result_.audit(), called after fit, bounds the whole space of the kernel"
+
+#: What else to say about problems whose optimum is not that of the exact one.
+_MORE = {RELAXED: "its objective is an upper bound on the exact one"}
 
 
 def verdict(result: Result) -> str:
@@ -68,11 +71,11 @@ def certificate(result: Result) -> str:
     """One sentence that says what is proved about the weights."""
     if not isfinite(result.gap):
         return _without_bound(result)
-    audit = f"; {AUDIT}" if result.bounds else ""
+    more = f"; {_MORE.get(result.bounds, AUDIT)}" if result.bounds else ""
     return (
         f"{verdict(result)}: the objective is {result.primal:.6g} (primal), {lower_bound(result)} "
         f"is {result.dual:.6g} (dual), so the weights are {bound(result)} above "
-        f"{optimum(result)}{audit}.{_parts_in_words(result)}"
+        f"{optimum(result)}{more}.{_parts_in_words(result)}"
     )
 
 

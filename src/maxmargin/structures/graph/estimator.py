@@ -26,7 +26,7 @@ class GraphSVC(_GraphTrainer):
         the Hamming loss, wrong labels per graph.
     rescaling : "margin"
         How the loss enters the hinge loss: added to the margin.
-    {loss, class_weight, pairwise, inference, void}
+    {loss, class_weight, pairwise, inference, relax, void}
     {max_iter, max_time, n_jobs, random_state, warm_start, checkpoint, backend, verbose}
 
     Attributes

@@ -12,6 +12,7 @@ from ...saving.contents import (
     check_choice,
     check_class_weight,
     check_distinct,
+    check_flag,
     is_whole,
 )
 from ...saving.label_json import labels_from_json, labels_to_json
@@ -34,6 +35,7 @@ class GraphParts(ModelParts):
         super().check_parameters(parameters)
         check_choice("pairwise", parameters["pairwise"], tuple(KINDS))
         check_class_weight("class_weight", parameters["class_weight"])
+        check_flag("relax", parameters["relax"])
         if not isinstance(parameters["inference"], str):
             raise ValueError(f"{parameters['inference']!r:.100} is not a kind of inference")
 

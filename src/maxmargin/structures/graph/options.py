@@ -25,7 +25,10 @@ class GraphOptions(TrainOptions):
         "same but >= 0.",
     )
     inference: str = graph_option("auto", "The decoder, such as trws; auto chooses.")
+    relax: bool = graph_option(
+        False, "Train the relaxed problem, with shares of labels.", "--relax"
+    )
 
     def parameters(self) -> dict[str, Any]:
         """The parameters of a ``GraphSVC``."""
-        return super().parameters() | self.given("class_weight", "pairwise", "inference")
+        return super().parameters() | self.given("class_weight", "pairwise", "inference", "relax")

@@ -16,6 +16,8 @@ from .fitted import _GraphModel
 from .labels import VOID, encode_nodes, read_node_weight
 from .node_types import encode_types, learn_types, names_of_features
 from .scale import warn_of_scale
+from .problem import GraphProblem
+from .relaxed import RelaxedGraphProblem
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -36,6 +38,11 @@ class GraphParameters:
         How the best labels are found: "auto", or the name of a decoder. "auto" is exact for graphs
         without cycles, and for two labels with ``pairwise="associative"``; otherwise it is
         approximate, and bounds how far it is from the best labels.
+    relax : bool
+        Train the relaxed problem: the best labels of an example are replaced by the best point of
+        the local polytope, which can have shares of labels. Its objective is an upper bound on
+        that of the exact problem, and the certificate proves how far the weights are from the
+        optimum of the relaxed one. ``predict`` returns labels, as without it.
     void : optional
         The label of nodes whose label is not known; they are left out of training, with their
         edges. None always means this.
@@ -45,6 +52,7 @@ class GraphParameters:
     class_weight: Any = None
     pairwise: str = "full"
     inference: str = "auto"
+    relax: bool = False
     void: Any = None
 
 
@@ -94,13 +102,23 @@ class _GraphTrainer(GraphParameters, _GraphModel):
         self._learn_types(graphs, codes)
         graphs = encode_types(graphs, self.types_)
         self.class_weight_ = None if self.class_weight is None else self._class_weights(codes)
-        problem = self._problem(graphs)
+        problem = self._relaxed(self._problem(graphs))
         self.inference_ = problem.kind
         outputs = [codes[lo:hi] for lo, hi in pairwise(graphs.offsets.tolist())]
         return problem, graphs, outputs, weight
 
     #: The word for a feature of nodes in messages.
     _node_feature = "node feature"
+
+    def _relaxed(self, problem: GraphProblem) -> GraphProblem:
+        """The problem to train: the given one, or its relaxation."""
+        if not self.relax:
+            return problem
+        if self.types_ is not None:
+            raise DataError(
+                "relax=True cannot train graphs whose nodes have types: leave out relax, or types"
+            )
+        return RelaxedGraphProblem(problem.n_classes, problem.pairwise, problem.cost)
 
     def _learn(self, X: Any) -> None:
         """Learn from X what ``_stack`` needs."""

@@ -30,7 +30,7 @@ class GridSVC(_GraphTrainer):
         the Hamming loss, wrong pixels per image.
     rescaling : "margin"
         How the loss enters the hinge loss: added to the margin.
-    {loss, class_weight, pairwise, inference, void}
+    {loss, class_weight, pairwise, inference, relax, void}
     neighbours : {4, 8}
         The neighbours of a pixel: with 8 also those across its corners.
     directions : {1, 2}

@@ -16,6 +16,7 @@ from . import STRUCTURE
 from .fitted import _MultilabelModel
 from .indicators import read_indicators
 from .interactions import find_pairs
+from .relaxed import RelaxedLabelSets
 
 
 @estimator
@@ -46,6 +47,10 @@ class MultilabelSVC(_MultilabelModel):
     inference : str
         How the best set is found: "auto", or the name of a decoder. Without interactions and for a
         tree "auto" is exact; otherwise it is approximate, and bounds how far it is from the best.
+    relax : bool
+        Train the relaxed problem, in which labels can also be half present. Its objective is an
+        upper bound on that of the exact problem, and the certificate proves how far the weights are
+        from the optimum of the relaxed one. ``predict`` returns whole labels, as without it.
     {max_iter, max_time, n_jobs, random_state, warm_start, checkpoint, backend, verbose}
 
     Attributes
@@ -86,6 +91,7 @@ class MultilabelSVC(_MultilabelModel):
     label_cost: Any = None
     label_names: Any = None
     inference: str = "auto"
+    relax: bool = False
 
     def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Self:
         """Train on the rows of X (n, d) with an indicator matrix Y (n, n_labels), dense or sparse.
@@ -117,6 +123,8 @@ class MultilabelSVC(_MultilabelModel):
             raise DataError(f"there are {len(self.classes_)} label_names for {Y.shape[1]} labels")
         self.pairs_ = find_pairs(self.interactions, Y)
         problem = self._problem()
+        if self.relax:
+            problem = RelaxedLabelSets(problem.n_labels, problem.pairs, problem.cost, problem.bias)
         self.inference_ = problem.kind
         return problem, X, Y, check_examples(X, Y, sample_weight)
 

@@ -26,6 +26,7 @@ class MultilabelParts(ModelParts):
         super().check_parameters(parameters)
         check_flag("fit_intercept", parameters["fit_intercept"])
         check_positive("intercept_scaling", parameters["intercept_scaling"])
+        check_flag("relax", parameters["relax"])
         check_choice("interactions", parameters["interactions"], tuple(INTERACTIONS))
         if not isinstance(parameters["inference"], str):
             raise ValueError(f"{parameters['inference']!r:.100} is not a kind of inference")

@@ -20,8 +20,11 @@ class MultilabelOptions(TrainOptions):
         "none", "The pairs of labels that have weights: a tree is learned from the labels."
     )
     inference: str = label_option("auto", "The decoder, such as trws; auto chooses.")
+    relax: bool = label_option(
+        False, "Train the relaxed problem, with halves of labels.", "--relax"
+    )
 
     def parameters(self) -> dict[str, Any]:
         """The parameters of a ``MultilabelSVC``."""
-        own = self.given("interactions", "inference") | {"fit_intercept": self.intercept}
+        own = self.given("interactions", "inference", "relax") | {"fit_intercept": self.intercept}
         return super().parameters() | own

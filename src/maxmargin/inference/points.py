@@ -1,0 +1,174 @@
+"""Points of the local polytope as integers, so that they can be stored like labels.
+
+Shares are multiples of 1 / ``units``, and exactly consistent: those of an edge sum to those of its
+ends. A point of a graph with n nodes, m edges and K labels is the vector of
+
+    count of label k at node v               at  v (K - 1) + k - 1
+    count of labels j, k at the ends of e    at  n (K - 1) + (e (K - 1) + j - 1) (K - 1) + k - 1
+
+for j, k >= 1; label 0 has the rest. With two labels the corners of the polytope are multiples of
+1/2, so that 2 units are enough; an edge between two halves then says how they are paired: 1 if its
+ends are equal, 0 if they differ. With more labels the corners can have any denominator, and 720720
+units are a multiple of 1 to 16.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba.extending import register_jitable
+
+from .binary import HALF
+from .plan import edge_count
+
+#: The units of a share with two labels, and with more.
+HALVES, FINE = 2, 720720
+
+
+def units_of(K: int) -> int:
+    """The number of units of 1 for K labels."""
+    return HALVES if K == 2 else FINE
+
+
+@register_jitable
+def point_length(n: int, m: int, K: int) -> int:
+    """The length of a point as integers."""
+    return n * (K - 1) + m * (K - 1) * (K - 1)
+
+
+def quantise_size(n: int, K: int) -> int:
+    """The scratch of ``quantise``."""
+    return n * K + K * K + 2 * K
+
+
+@register_jitable
+def write_labels(plan, n, K, units, labels, y):
+    """y = the point of a labelling."""
+    L = K - 1
+    for p in range(len(y)):
+        y[p] = 0
+    for v in range(n):
+        if labels[v] > 0:
+            y[v * L + np.int64(labels[v]) - 1] = units
+    for e in range(edge_count(plan, n)):
+        j, k = np.int64(labels[plan[2 * e]]), np.int64(labels[plan[2 * e + 1]])
+        if j > 0 and k > 0:
+            y[n * L + (e * L + j - 1) * L + k - 1] = units
+
+
+@register_jitable
+def write_halves(plan, n, pair, state, y):
+    """y = the best point with these states 0, 1 or HALF of the nodes, for two labels."""
+    for v in range(n):
+        y[v] = 1 if state[v] == HALF else 2 * np.int64(state[v])
+    for e in range(edge_count(plan, n)):
+        a, b = np.int64(y[plan[2 * e]]), np.int64(y[plan[2 * e + 1]])
+        both = a * b // 2
+        if a == 1 and b == 1:
+            table = pair[4 * e : 4 * e + 4]
+            both = np.int64(table[0] + table[3] >= table[1] + table[2])
+        y[n + e] = both
+
+
+@register_jitable
+def quantise(plan, n, K, units, unary, pair, lam, x, z, y, work):
+    """y = a point near the shares x, z of nodes and edges; returns its value.
+
+    Shares of edges that do not fit those of their ends are cut, and the rest goes where the scores
+    minus the messages ``lam`` are highest.
+    """
+    L, total = K - 1, 0.0
+    count, rest = work[: n * K], work[n * K :]
+    for v in range(n):
+        mine = count[v * K : v * K + K]
+        round_node(K, units, x[v * K : v * K + K], mine)
+        total += dot(unary[v * K : v * K + K], mine)
+        for k in range(1, K):
+            y[v * L + k - 1] = np.int64(mine[k])
+    table, left = rest[: K * K], rest[K * K : K * K + 2 * K]
+    for e in range(edge_count(plan, n)):
+        a, b = np.int64(plan[2 * e]), np.int64(plan[2 * e + 1])
+        for k in range(K):
+            left[k], left[K + k] = count[a * K + k], count[b * K + k]
+        scores = pair[e * K * K : (e + 1) * K * K]
+        cut_shares(K, units, z[e * K * K : (e + 1) * K * K], left, table)
+        fill_rest(K, scores, lam[2 * e * K : (2 * e + 2) * K], left, table)
+        total += dot(scores, table)
+        for j in range(1, K):
+            for k in range(1, K):
+                y[n * L + (e * L + j - 1) * L + k - 1] = np.int64(table[j * K + k])
+    return total / units
+
+
+@register_jitable
+def dot(a, b):
+    """The sum of products."""
+    total = 0.0
+    for j in range(len(a)):
+        total += a[j] * b[j]
+    return total
+
+
+@register_jitable
+def round_node(K, units, shares, count):
+    """Counts that sum to ``units``; those with the largest fractions are rounded up."""
+    left = np.int64(units)
+    for k in range(K):
+        count[k] = np.floor(units * shares[k])
+        left -= np.int64(count[k])
+    while left != 0:
+        step = 1.0 if left > 0 else -1.0
+        best = -1
+        for k in range(K):
+            if step < 0.0 and count[k] == 0.0:
+                continue
+            if best < 0 or step * (units * (shares[k] - shares[best])) > step * (
+                count[k] - count[best]
+            ):
+                best = k
+        count[best] += step
+        left -= np.int64(step)
+
+
+@register_jitable
+def cut_shares(K, units, shares, left, table):
+    """table = counts of pairs, at most ``left`` in each row and column; lowers ``left`` by them."""
+    for j in range(K):
+        total = 0.0
+        for k in range(K):
+            table[j * K + k] = np.floor(units * shares[j * K + k])
+            total += table[j * K + k]
+        if total > left[j]:
+            for k in range(K):
+                table[j * K + k] = np.floor(table[j * K + k] * left[j] / total)
+    for k in range(K):
+        total = 0.0
+        for j in range(K):
+            total += table[j * K + k]
+        if total > left[K + k]:
+            for j in range(K):
+                table[j * K + k] = np.floor(table[j * K + k] * left[K + k] / total)
+    for j in range(K):
+        for k in range(K):
+            left[j] -= table[j * K + k]
+            left[K + k] -= table[j * K + k]
+
+
+@register_jitable
+def fill_rest(K, scores, lam, left, table):
+    """Add what is left of rows and columns to the pairs with the highest scores minus messages."""
+    for _ in range(2 * K):
+        best, top = -1, -np.inf
+        for j in range(K):
+            if left[j] <= 0.0:
+                continue
+            for k in range(K):
+                value = scores[j * K + k] - lam[j] - lam[K + k]
+                if left[K + k] > 0.0 and value > top:
+                    best, top = j * K + k, value
+        if best < 0:
+            break
+        j, k = best // K, best % K
+        amount = min(left[j], left[K + k])
+        table[best] += amount
+        left[j] -= amount
+        left[K + k] -= amount

@@ -1,0 +1,275 @@
+"""The functions of graphs over points of the local polytope (``inference/points.py``).
+
+An output is a point: integer counts of labels and of pairs of labels, in units. Loss and features
+are linear in them, so that points are outputs like any other, with true planes.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numba.extending import register_jitable
+
+from ...engine.linalg import Rows, row_write
+from ...inference import decoder
+from ...inference.lp import solve_relaxation, state_size
+from ...inference.points import write_halves, write_labels
+from ...inference.two_labels import relax
+from ...problem import PREDICT, Functions
+from ..bounds import PREDICT_SWEEPS, ROUNDING
+from .decoding import prepare
+from .functions import EDGES, FLIPPED, FOREST, FROM, MESSAGES, NODES, TABLE, TO, score, score_of
+
+#: The smallest and the largest number of rounds of iterations of the relaxation in training.
+FEWEST, MOST = 1, 25
+
+
+class RelaxedData(NamedTuple):
+    """Packed graphs: the fields of ``functions.GraphData``, and the following.
+
+    Attributes
+    ----------
+    units : int
+        The units of a share of 1.
+    dim : int
+        The length of w if planes are written as dense vectors, else 0.
+    """
+
+    rows: Rows
+    edge_rows: Rows
+    starts: np.ndarray
+    edges: np.ndarray
+    plan: np.ndarray
+    messages: np.ndarray
+    y: np.ndarray
+    weight: np.ndarray
+    cost: np.ndarray
+    pairs: np.ndarray
+    instead: np.ndarray
+    n_features: int
+    n_pairs: int
+    units: int
+    dim: int
+
+
+@register_jitable
+def node_step(y, z, K, v, k):
+    """The count of label k at node v in y minus that in z."""
+    at = v * (K - 1) - 1
+    if k > 0:
+        return np.int64(y[at + k]) - np.int64(z[at + k])
+    total = 0
+    for j in range(1, K):
+        total -= np.int64(y[at + j]) - np.int64(z[at + j])
+    return total
+
+
+@register_jitable
+def pair_step(y, z, K, start, a, b, j, k):
+    """The count of the labels j, k at an edge from a to b in y minus that in z.
+
+    ``start`` is where the counts of the edge begin.
+    """
+    L, total = K - 1, 0
+    if j > 0 and k > 0:
+        at = start + (j - 1) * L + k - 1
+        return np.int64(y[at]) - np.int64(z[at])
+    if j > 0:
+        total = node_step(y, z, K, a, j)
+        for c in range(1, K):
+            total -= pair_step_inside(y, z, L, start, j, c)
+        return total
+    if k > 0:
+        total = node_step(y, z, K, b, k)
+        for c in range(1, K):
+            total -= pair_step_inside(y, z, L, start, c, k)
+        return total
+    total = node_step(y, z, K, a, 0) + node_step(y, z, K, b, 0)
+    for p in range(L * L):
+        total += np.int64(y[start + p]) - np.int64(z[start + p])
+    return total
+
+
+@register_jitable
+def pair_step_inside(y, z, L, start, j, k):
+    """The same for labels above 0."""
+    at = start + (j - 1) * L + k - 1
+    return np.int64(y[at]) - np.int64(z[at])
+
+
+@register_jitable
+def differs(y, z, start, length):
+    """Whether two points differ in this part."""
+    different = False
+    for p in range(start, start + length):
+        different |= y[p] != z[p]
+    return different
+
+
+@register_jitable
+def edge_differs(y, z, K, start, a, b):
+    """Whether two points differ at an edge from a to b or at its ends."""
+    L = K - 1
+    return differs(y, z, start, L * L) or differs(y, z, a * L, L) or differs(y, z, b * L, L)
+
+
+@register_jitable
+def table_of(data, e, n, K):
+    """``(start, a, b, flipped)`` of the counts of edge e, whose ends are a and b in their order."""
+    start = n * (K - 1) + np.int64(data.edges[e, TABLE]) * (K - 1) * (K - 1)
+    a, b = np.int64(data.edges[e, FROM]), np.int64(data.edges[e, TO])
+    if data.edges[e, FLIPPED]:
+        return start, b, a, True
+    return start, a, b, False
+
+
+@njit(nogil=True)
+def loss(data, i, y):
+    """The expected cost of the labels."""
+    K, first, total = np.int64(data.cost.shape[0]), data.starts[i, NODES], 0.0
+    for v in range(data.starts[i + 1, NODES] - first):
+        cost, rest = data.cost[data.y[first + v]], data.units
+        mine = 0.0
+        for k in range(1, K):
+            count = np.int64(y[v * (K - 1) + k - 1])
+            rest -= count
+            mine += cost[k] * count
+        total += data.weight[first + v] * (mine + cost[0] * rest)
+    return total / data.units
+
+
+@register_jitable
+def add_row(rows, i, scale, K, k, val):
+    """val += ``scale * X[i]`` as features of label k."""
+    lo, hi = rows.indptr[i], rows.indptr[i + 1]
+    for p in range(hi - lo):
+        f = np.int64(p) if rows.dense else np.int64(rows.indices[lo + p])
+        val[f * K + k] += scale * rows.values[lo + p]
+
+
+@register_jitable
+def write_part(dense, rows, i, scale, K, k, base, idx, val, nnz):
+    """Add a row to a dense vector, or append it to a sparse one; returns the new length."""
+    if dense > 0:
+        add_row(rows, i, scale, K, k, val[base:])
+        return nnz
+    return row_write(rows, i, scale, K, base + k, idx, val, nnz)
+
+
+@njit(nogil=True)
+def delta(data, i, y, z, idx, val):
+    """phi(x, y) - phi(x, z): nodes and edges at which the two differ."""
+    K, P, dense = np.int64(data.cost.shape[0]), np.int64(data.n_pairs), data.dim
+    first, nnz = data.starts[i, NODES], 0
+    n = data.starts[i + 1, NODES] - first
+    for j in range(dense):
+        val[j] = 0.0
+    for v in range(n):
+        if differs(y, z, v * (K - 1), K - 1):
+            for k in range(K):
+                step = node_step(y, z, K, v, k)
+                if step != 0:
+                    share = step / data.units
+                    nnz = write_part(dense, data.rows, first + v, share, K, k, 0, idx, val, nnz)
+    base = data.n_features * K
+    for e in range(data.starts[i, EDGES], data.starts[i + 1, EDGES]):
+        start, a, b, flipped = table_of(data, e, n, K)
+        if not edge_differs(y, z, K, start, a, b):
+            continue
+        for number in range(P):
+            step = 0
+            for j in range(K):
+                for k in range(K):
+                    if (data.pairs[k, j] if flipped else data.pairs[j, k]) == number:
+                        step += pair_step(y, z, K, start, a, b, j, k)
+            if step != 0:
+                share = step / data.units
+                nnz = write_part(dense, data.edge_rows, e, share, P, number, base, idx, val, nnz)
+    return compress(dense, idx, val) if dense > 0 else nnz
+
+
+@register_jitable
+def compress(dim, idx, val):
+    """Move the non-zeros of a dense vector to its front; returns their number."""
+    nnz = 0
+    for j in range(dim):
+        if val[j] != 0.0:
+            idx[nnz], val[nnz] = j, val[j]
+            nnz += 1
+    return nnz
+
+
+@njit(nogil=True)
+def margin(data, i, y, z, work):
+    """<w, phi(x, y) - phi(x, z)> from the scores that ``score`` or ``decode`` wrote to work."""
+    K, P = np.int64(data.cost.shape[0]), np.int64(data.n_pairs)
+    n, first = data.starts[i + 1, NODES] - data.starts[i, NODES], data.starts[i, EDGES]
+    total, pairs = 0.0, work[n * K :]
+    for v in range(n):
+        if differs(y, z, v * (K - 1), K - 1):
+            for k in range(K):
+                total += work[v * K + k] * node_step(y, z, K, v, k)
+    for e in range(data.starts[i + 1, EDGES] - first):
+        start, a, b, flipped = table_of(data, first + e, n, K)
+        if not edge_differs(y, z, K, start, a, b):
+            continue
+        for j in range(K):
+            for k in range(K):
+                number = data.pairs[k, j] if flipped else data.pairs[j, k]
+                if number >= 0:
+                    total += pairs[e * P + number] * pair_step(y, z, K, start, a, b, j, k)
+    return total / data.units
+
+
+@njit(nogil=True)
+def decode_two(data, w, i, mode, y, work):
+    """y = the best point for two labels, by roof duality."""
+    plan, _, unary, pair, rest = prepare(data, w, i, mode, work)
+    n = data.starts[i + 1, NODES] - data.starts[i, NODES]
+    state = rest[:n]
+    relax(plan, unary, pair, state, rest[n:])
+    write_halves(plan, n, pair, state, y)
+
+
+@register_jitable
+def rounds_of(calls):
+    """More rounds after more calls, when w moves less."""
+    return min(FEWEST + np.int64(max(calls, 0.0)) // 3, MOST)
+
+
+def relaxed_decode(decode_forest: Any) -> Any:
+    """A decode for more than two labels, which returns an upper bound."""
+
+    @njit(nogil=True)
+    def decode(data, w, i, mode, y, work):
+        plan, scores, unary, pair, rest = prepare(data, w, i, mode, work)
+        K, first = np.int64(data.cost.shape[0]), data.starts[i, NODES]
+        n = data.starts[i + 1, NODES] - first
+        state = data.messages[data.starts[i, MESSAGES] : data.starts[i + 1, MESSAGES]]
+        if data.starts[i, FOREST]:
+            decode_forest(plan, K, unary, pair, rest[:n], state, rest[n:], 1)
+            write_labels(plan, n, K, data.units, rest[:n], y)
+            return np.nan
+        rounds = PREDICT_SWEEPS if mode == PREDICT else rounds_of(state[-1])
+        bound, value = solve_relaxation(plan, n, K, unary, pair, state, y, rest, rounds)
+        bound += ROUNDING * (abs(bound) + abs(value))
+        if mode == PREDICT:
+            return bound
+        return bound - score_of(data, i, data.y[first : first + n], scores)
+
+    return decode
+
+
+@lru_cache
+def relaxed_functions(two: bool) -> Functions:
+    """The functions of points for two labels, or for more."""
+    decode = decode_two if two else relaxed_decode(decoder("forest"))
+    return Functions(decode, loss, delta, score, margin, bounded=not two)
+
+
+def messages_of(n: int, m: int, K: int) -> int:
+    """The numbers that a graph keeps from call to call."""
+    return 0 if K == 2 else state_size(n, m, K)
