@@ -5,8 +5,9 @@ from __future__ import annotations
 from numba.extending import register_jitable
 
 from ..engine.keep import keep
-from .binary import binary_size, cut_network, network_size, solve_binary
+from .binary import cut_network, network_size
 from .plan import edge_count
+from .reduce import reduced_size, solve_reduced
 from .tables import labelling_value
 
 
@@ -17,7 +18,7 @@ def min_cut_size(n: int, m: int, K: int) -> int:
 
 def roof_dual_size(n: int, m: int) -> int:
     """The scratch of ``roof_dual``."""
-    return n + m + binary_size(n, m)
+    return n + m + reduced_size(n, m)
 
 
 @keep
@@ -55,7 +56,7 @@ def relax(plan, unary, pair, state, work):
     m = edge_count(plan, n)
     gain, coupling = work[:n], work[n : n + m]
     base = two_label_terms(plan, n, unary, pair, gain, coupling)
-    return base + solve_binary(plan, gain, coupling, state, work[n + m :])
+    return base + solve_reduced(plan, gain, coupling, state, work[n + m :])
 
 
 @register_jitable

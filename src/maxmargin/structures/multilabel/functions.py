@@ -14,6 +14,7 @@ from numba.extending import register_jitable
 
 from ...engine.linalg import Rows, row_scores, row_write
 from ...inference import decoder, is_exact
+from ...inference.plan import sections
 from ...problem import PREDICT, Functions
 from ..bounds import PREDICT_SWEEPS, TRAIN_SWEEPS, checked_bound
 
@@ -85,9 +86,9 @@ def set_unary(data, i, mode, s, unary):
 
 
 @register_jitable
-def both(y, pair):
-    """The number of the weight of a pair: 0 neither, 1 the second, 2 the first, 3 both labels."""
-    return 2 * np.int64(y[pair[0]]) + np.int64(y[pair[1]])
+def both(y, ends, e):
+    """The number of the weight of pair e: 0 neither, 1 the second, 2 the first, 3 both labels."""
+    return 2 * np.int64(y[ends[2 * e]]) + np.int64(y[ends[2 * e + 1]])
 
 
 @register_jitable
@@ -98,7 +99,7 @@ def score_of(data, i, y, work):
     for k in range(L):
         total += work[k] * (y[k] - 0.5)
     for e in range(data.pairs.shape[0]):
-        total += pairs[4 * e + both(y, data.pairs[e])]
+        total += pairs[4 * e + both(y, data.plan, e)]
     return total
 
 
@@ -127,19 +128,40 @@ def delta(data, i, y, z, idx, val):
                 nnz += 1
     if data.bias != 0:
         base += L
-    for e in range(data.pairs.shape[0]):
-        a, b = data.pairs[e, 0], data.pairs[e, 1]
-        if y[a] != z[a] or y[b] != z[b]:
-            idx[nnz], val[nnz] = base + 4 * e + both(y, data.pairs[e]), 1.0
-            idx[nnz + 1], val[nnz + 1] = base + 4 * e + both(z, data.pairs[e]), -1.0
-            nnz += 2
+    ends, start, arcs, _, _ = sections(data.plan, L)
+    for k in range(L):
+        if y[k] != z[k]:
+            for j in range(start[k], start[k + 1]):
+                arc = np.int64(arcs[j])
+                if is_new(y, z, k, ends[arc ^ 1]):
+                    at = base + 4 * (arc >> 1)
+                    idx[nnz], val[nnz] = at + both(y, ends, arc >> 1), 1.0
+                    idx[nnz + 1], val[nnz + 1] = at + both(z, ends, arc >> 1), -1.0
+                    nnz += 2
     return nnz
+
+
+@register_jitable
+def is_new(y, z, k, other):
+    """Whether the pair (k, other) was not yet met at a smaller label in which y and z differ."""
+    return other > k or y[other] == z[other]
 
 
 @njit(nogil=True)
 def margin(data, i, y, z, work):
     """<w, phi(x, y) - phi(x, z)> from the scores that ``score`` or ``decode`` wrote to work."""
-    return score_of(data, i, y, work) - score_of(data, i, z, work)
+    L, total = np.int64(data.cost.shape[0]), 0.0
+    ends, start, arcs, _, _ = sections(data.plan, L)
+    pairs = work[L:]
+    for k in range(L):
+        if y[k] != z[k]:
+            total += work[k] if y[k] > z[k] else -work[k]
+            for j in range(start[k], start[k + 1]):
+                arc = np.int64(arcs[j])
+                if is_new(y, z, k, ends[arc ^ 1]):
+                    e = arc >> 1
+                    total += pairs[4 * e + both(y, ends, e)] - pairs[4 * e + both(z, ends, e)]
+    return total
 
 
 def exact_decode(decode_graph: Any) -> Any:
