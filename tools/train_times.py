@@ -63,7 +63,11 @@ def write_data(case: str, folder: Path, directory: Path) -> Path:
         arrays = {**_matrix(whole.X[:300_000]), "y": whole.y[:300_000]}
     else:
         tagged = load_tagged("chunking" if case == "chunking" else "OCR letters", directory)
-        arrays = {**_matrix(tagged.X.matrix), "y": np.concatenate(tagged.Y), "offsets": tagged.X.offsets}
+        arrays = {
+            **_matrix(tagged.X.matrix),
+            "y": np.concatenate(tagged.Y),
+            "offsets": tagged.X.offsets,
+        }
     path = folder / f"{case}.npz"
     np.savez(path, **arrays)
     return path

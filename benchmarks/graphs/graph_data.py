@@ -77,7 +77,9 @@ def load_table_rows(directory: Path | None) -> Labelled:
                 file[key] for key in ("node_features", "edges", "edge_features")
             )
             labels = file["labels"].astype(int)
-            at = list(zip(pairwise(file["node_offsets"]), pairwise(file["edge_offsets"]), strict=True))
+            at = list(
+                zip(pairwise(file["node_offsets"]), pairwise(file["edge_offsets"]), strict=True)
+            )
         found.append([mm.Graph(nodes[a:b], edges[c:d], features[c:d]) for (a, b), (c, d) in at])
         found.append([labels[a:b] for (a, b), _ in at])
     return Labelled(*found)
@@ -85,15 +87,18 @@ def load_table_rows(directory: Path | None) -> Labelled:
 
 @lru_cache(maxsize=4)
 def load_label_sets(name: str, directory: Path | None) -> Labelled:
-    """One of ``LABEL_SETS``: numbers standardised by the training part, words as 0 or 1 (CSR)."""
+    """One of ``LABEL_SETS``, as published; features of different scales are standardised.
+
+    These are those of emotions. Words are 0 or 1 (CSR).
+    """
     with np.load(find_file("multilabel", directory, f"{name}.npz"), allow_pickle=False) as file:
         X, Y, X_test, Y_test = (file[k] for k in ("X_train", "Y_train", "X_test", "Y_test"))
     if X.dtype == np.uint8:
         from scipy.sparse import csr_array
 
-        X, X_test = csr_array(X.astype(float)), csr_array(X_test.astype(float))
-    else:
-        X, X_test = (rows.astype(float) for rows in (X, X_test))
+        X, X_test = csr_array(X), csr_array(X_test)
+    X, X_test = (rows.astype(float) for rows in (X, X_test))
+    if name == "emotions":
         mean, spread = X.mean(axis=0), X.std(axis=0)
         spread[spread == 0] = 1.0
         X, X_test = (X - mean) / spread, (X_test - mean) / spread

@@ -19,6 +19,10 @@ from ...problem import PREDICT, Functions
 from ..bounds import PREDICT_SWEEPS, TRAIN_SWEEPS, checked_bound
 
 
+#: The number of the weight of a pair of labels that are both present.
+BOTH = 3
+
+
 class LabelSetData(NamedTuple):
     """Packed examples.
 
@@ -32,6 +36,8 @@ class LabelSetData(NamedTuple):
         What it costs to predict a label wrongly, and to miss it.
     pairs : int64 array (m, 2)
         The pairs of labels with weights.
+    associative : bool
+        Whether a pair has one weight >= 0, for both labels, in place of four.
     plan : int32 array
         What the decoders need to know about the pairs (``inference.plan``).
     messages : float64 array (n * messages of an example,)
@@ -45,6 +51,7 @@ class LabelSetData(NamedTuple):
     y: np.ndarray
     cost: np.ndarray
     pairs: np.ndarray
+    associative: bool
     plan: np.ndarray
     messages: np.ndarray
     n_features: int
@@ -69,9 +76,15 @@ def set_scores(data, w, i, work):
         for k in range(L):
             s[k] += data.bias * w[base + k]
         base += L
-    pairs, weights = work[L : L + 4 * m], w[base : base + 4 * m]
-    for e in range(4 * m):
-        pairs[e] = weights[e]
+    pairs, weights = work[L : L + 4 * m], w[base:]
+    if data.associative:
+        for e in range(4 * m):
+            pairs[e] = 0.0
+        for e in range(m):
+            pairs[4 * e + BOTH] = weights[e]
+    else:
+        for e in range(4 * m):
+            pairs[e] = weights[e]
 
 
 @register_jitable
@@ -134,10 +147,21 @@ def delta(data, i, y, z, idx, val):
             for j in range(start[k], start[k + 1]):
                 arc = np.int64(arcs[j])
                 if is_new(y, z, k, ends[arc ^ 1]):
-                    at = base + 4 * (arc >> 1)
-                    idx[nnz], val[nnz] = at + both(y, ends, arc >> 1), 1.0
-                    idx[nnz + 1], val[nnz + 1] = at + both(z, ends, arc >> 1), -1.0
-                    nnz += 2
+                    nnz = write_pair(data, base, arc >> 1, y, z, idx, val, nnz)
+    return nnz
+
+
+@register_jitable
+def write_pair(data, base, e, y, z, idx, val, nnz):
+    """Write the features of pair e that y and z do not share; returns the new number of entries."""
+    new, old = both(y, data.plan, e), both(z, data.plan, e)
+    if not data.associative:
+        idx[nnz], val[nnz] = base + 4 * e + new, 1.0
+        idx[nnz + 1], val[nnz + 1] = base + 4 * e + old, -1.0
+        return nnz + 2
+    if (new == BOTH) != (old == BOTH):
+        idx[nnz], val[nnz] = base + e, 1.0 if new == BOTH else -1.0
+        return nnz + 1
     return nnz
 
 
