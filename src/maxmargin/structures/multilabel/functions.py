@@ -18,7 +18,6 @@ from ...inference.plan import sections
 from ...problem import PREDICT, Functions
 from ..bounds import PREDICT_SWEEPS, TRAIN_SWEEPS, checked_bound
 
-
 #: The number of the weight of a pair of labels that are both present.
 BOTH = 3
 

@@ -2,8 +2,9 @@
 
 w holds, in this order: d * L weights of features (feature-major); optionally L weights of the
 constant feature; and 4 weights per pair of labels, for neither, only the second, only the first,
-and both, or, with ``associative``, the last one only. A label that is present adds x / 2 to its features, one that is absent -x / 2, so that P
-without pairs is the sum of the objectives of one binary SVM per label.
+and both. With ``associative`` a pair has the last one only, which is >= 0. A label that is present
+adds x / 2 to its features, one that is absent -x / 2, so that P without pairs is the sum of the
+objectives of one binary SVM per label.
 """
 
 from __future__ import annotations
@@ -75,8 +76,8 @@ class LabelSets(CompiledProblem):
         messages = np.zeros(n * message_size(self.kind, L, m, 2))
         return Pack(
             data=LabelSetData(
-                rows, truth, self.cost, self.pairs, self.associative, read_only(self.plan, np.int32),
-                messages, d, self.bias,
+                rows, truth, self.cost, self.pairs, self.associative,
+                read_only(self.plan, np.int32), messages, d, self.bias,
             ),
             offsets=read_only(np.arange(n + 1) * L, np.int64),
             truth=truth,
