@@ -1,1 +1,1 @@
-"""Graphs and sets of labels, against the programs that users have today."""
+"""Experiments with graphs, grids and sets of labels."""

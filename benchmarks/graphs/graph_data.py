@@ -13,7 +13,7 @@ import maxmargin as mm
 
 from ..framework.data import find_file
 
-LABEL_SETS = ("scene", "yeast", "emotions", "bibtex")
+LABEL_SETS = ("emotions", "scene", "yeast", "bibtex")
 
 
 class Labelled(NamedTuple):

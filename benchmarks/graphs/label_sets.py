@@ -24,12 +24,12 @@ SINGLE, CHAIN = "one LinearSVC per label", "chain of logistic regressions"
 #: The interactions of ours: all pairs; of 159 labels those that attract each other.
 OURS = {"scene": "full", "yeast": "full", "emotions": "full", "bibtex": "associative"}
 
-#: The values of C of all programs, and the number of folds, of three, that are scored.
-VALUES, FOLDS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0), 3
-FEWER = {"bibtex": ((0.03, 0.1, 0.3), 1)}
+#: The values of C, and the number of folds; of bibtex one fold is scored, and fewer values of ours.
+VALUES, FOLDS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0), 5
+FEWER = (0.03, 0.1, 0.3)
 
 #: Wrong labels per example, and the maximum number of iterations, in a fold and with all examples.
-TOL, SHORT, LONG = 0.05, 40, 1000
+TOL, SHORT, LONG = 0.05, 30, 1000
 
 
 @experiment(
@@ -41,7 +41,7 @@ TOL, SHORT, LONG = 0.05, 40, 1000
 )
 def run(session: Session) -> Verdict:
     """All programs, C chosen in the same way by cross-validation on the training part."""
-    names = LABEL_SETS[2:3] if session.quick else LABEL_SETS
+    names = ("emotions",) if session.quick else LABEL_SETS
     rows = {
         name: [measure(session, name, program) for program in (SINGLE, CHAIN, OURS[name])]
         for name in names
@@ -62,7 +62,9 @@ def run(session: Session) -> Verdict:
 
 def measure(session: Session, name: str, program: str) -> Group:
     """One program on one data set."""
-    values, folds = FEWER.get(name, (VALUES, FOLDS))
+    values, folds = VALUES, FOLDS
+    if name == "bibtex":
+        values, folds = VALUES if program in (SINGLE, CHAIN) else FEWER, 1
     values = values[1::2] if session.quick else values
 
     def once(seed: int) -> dict[str, Any]:
@@ -94,7 +96,7 @@ def choose_C(program: str, data: Any, values: Any, folds: int) -> float:
     from sklearn.model_selection import KFold
 
     scores = np.zeros(len(values))
-    splits = KFold(3, shuffle=True, random_state=0).split(data.Y)
+    splits = KFold(FOLDS, shuffle=True, random_state=0).split(data.Y)
     for kept, held in islice(splits, folds):
         for k, C in enumerate(values):
             model = train(program, C, data.X[kept], data.Y[kept], SHORT)
@@ -121,7 +123,6 @@ def train(program: str, C: float, X: Any, Y: Any, limit: int = LONG) -> Any:
         )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.simplefilter("ignore", mm.ConvergenceWarning)
         return model.fit(X, Y)
 
 
