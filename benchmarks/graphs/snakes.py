@@ -24,8 +24,6 @@ C, TOL = 0.1, 0.01
 #: What the claim says: the fraction of the test nodes, and CPU seconds.
 ACCURACY, SECONDS = 0.99, 5.0
 
-DECODERS = ("auto", "trws")
-
 
 @experiment(
     "graphs-snakes",
@@ -35,10 +33,9 @@ DECODERS = ("auto", "trws")
     data=("snakes",),
 )
 def run(session: Session) -> Verdict:
-    """The decoder that is chosen, and messages alone."""
-    groups = session.measure_in_turn([task(session, decoder) for decoder in DECODERS])
+    """Training, with both parts of the gap after each iteration."""
+    group = measure(session)
     columns = [
-        Column("inference", "inference"),
         Column("cpu", "CPU s", seconds),
         Column("accuracy", "test nodes", percent2),
         Column("oracle_calls", "oracle calls", count),
@@ -46,23 +43,23 @@ def run(session: Session) -> Verdict:
         Column("inference_gap", "gap: inference", seconds),
         Column("target", "tol C n", seconds),
     ]
-    session.table(groups, columns, f"C = {C:g}, tol = {TOL:g}, one core")
-    session.draw(lambda figure: paint(figure, groups), width=8, height=3.6)
-    return judge(groups[0])
+    session.table([group], columns, f"C = {C:g}, tol = {TOL:g}, one core")
+    session.draw(lambda figure: paint(figure, group), width=7, height=3.6)
+    return judge(group)
 
 
-def task(session: Session, decoder: str) -> Any:
-    """Training with one decoder, as ``(configuration, function)``."""
+def measure(session: Session) -> Group:
+    """Train and test."""
 
     def once(seed: int) -> dict[str, Any]:
         data = load_snakes(session.directory)
         n = 40 if session.quick else len(data.X)
-        mm.GraphSVC(C=C, inference=decoder, tol=1e6).fit(data.X[:2], data.Y[:2])  # compile
-        clf = mm.GraphSVC(C=C, inference=decoder, tol=TOL, random_state=seed)
+        mm.GraphSVC(C=C, tol=1e6).fit(data.X[:2], data.Y[:2])  # compile
+        clf = mm.GraphSVC(C=C, tol=TOL, random_state=seed)
         start = time.process_time()
         clf.fit(data.X[:n], data.Y[:n])
         took, result = time.process_time() - start, clf.result_
-        parts = [[r.time, r.gap - r.gap_inference, r.gap_inference] for r in result.history]
+        parts = [[r.n_oracle, r.gap - r.gap_inference, r.gap_inference] for r in result.history]
         return {
             "cpu": took,
             "accuracy": clf.score(data.X_test, data.Y_test),
@@ -73,7 +70,8 @@ def task(session: Session, decoder: str) -> Any:
             "parts": [part for part in parts if np.isfinite(part[1])],
         }
 
-    return {"inference": decoder, "C": C, "tol": TOL, "quick": session.quick}, once
+    config = {"inference": "auto", "C": C, "tol": TOL, "quick": session.quick}
+    return session.measure(config, once)
 
 
 def judge(group: Group) -> Verdict:
@@ -89,15 +87,13 @@ def judge(group: Group) -> Verdict:
     )
 
 
-def paint(figure: Figure, groups: list[Group]) -> None:
-    """Both parts of the gap over time."""
-    panels = figure.subplots(1, len(groups), sharey=True)
-    for axes, group in zip(panels, groups, strict=True):
-        t, optimisation, inference = np.array(group.values[0]["parts"]).T
-        axes.plot(t, optimisation, label="optimisation: what more iterations can gain", **style(0))
-        axes.plot(t, inference, label="inference: what the decoder leaves open", **style(1))
-        axes.axhline(group.median("target"), color="0.5", lw=1, ls="--", label="tol")
-        log_scale(axes, "y")
-        title = f'inference="{group.config["inference"]}"'
-        clean(axes, title, "seconds", "parts of the gap" if axes is panels[0] else "")
-    legend(figure, panels[0], columns=2)
+def paint(figure: Figure, group: Group) -> None:
+    """Both parts of the gap over the calls of the decoder."""
+    axes = figure.subplots()
+    calls, optimisation, inference = np.array(group.values[0]["parts"]).T
+    axes.plot(calls, optimisation, label="optimisation: more iterations close it", **style(0))
+    axes.plot(calls, inference, label="inference: the decoder leaves it open", **style(1))
+    axes.axhline(group.median("target"), color="0.5", lw=1, ls="--", label="tol")
+    log_scale(axes, "y")
+    clean(axes, "The two parts of the gap", "calls of the decoder", "")
+    legend(figure, axes, columns=3)
