@@ -1,5 +1,7 @@
 """Minimum cuts and roof duality against enumeration and HiGHS."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -81,6 +83,26 @@ def test_roof_duality_with_real_scores(model):
     np.testing.assert_allclose(agreeing.max(), values.max(), atol=1e-9)
     assert bound >= values.max() - 1e-9
     assert not decided.all() or bound <= values.max() + 1e-9
+
+
+@pytest.mark.parametrize("attractive", [True, False])
+def test_dense_graphs(attractive):
+    """All pairs of 18 nodes: nodes are decided before the cut, and others remain."""
+    rng, kind = np.random.default_rng(0), "min-cut" if attractive else "roof-dual"
+    edges, left = np.array(list(itertools.combinations(range(18), 2)), np.int32), 0
+    for scale in (0.05, 0.2, 0.4):
+        unary, pair = rng.normal(size=(18, 2)), np.zeros((len(edges), 2, 2))
+        pair[:, 1, 1] = scale * rng.normal(size=len(edges))
+        if attractive:
+            pair = np.maximum(pair, 0)
+        model = Model(unary, edges, pair)
+        y, bound = decode(kind, model)
+        value, _ = relaxation(*model)
+        np.testing.assert_allclose(bound, value, atol=1e-6)
+        assert not attractive or model.value(y) == pytest.approx(bound)
+        sums = np.bincount(edges.ravel(), np.repeat(abs(pair[:, 1, 1]), 2))
+        left += (abs(unary[:, 1] - unary[:, 0]) < sums / 2).sum()
+    assert left > 0
 
 
 def test_a_frustrated_triangle_is_half_everywhere():

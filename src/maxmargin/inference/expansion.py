@@ -12,8 +12,8 @@ import numpy as np
 from numba.extending import register_jitable
 
 from ..engine.keep import keep
-from .binary import binary_size, solve_binary
 from .plan import edge_count
+from .reduce import reduced_size, solve_reduced
 from .search import climb
 from .tables import highest, labelling_value
 from .two_labels import add_edge
@@ -24,7 +24,7 @@ ROUNDS = 20
 
 def fusion_size(n: int, m: int) -> int:
     """The scratch of ``fuse``."""
-    return 2 * n + m + binary_size(n, m)
+    return 2 * n + m + reduced_size(n, m)
 
 
 def expansion_size(n: int, m: int, K: int) -> int:
@@ -102,7 +102,7 @@ def fuse(plan, K, unary, pair, y, proposal, work):
     m = edge_count(plan, n)
     gain, coupling, state = work[:n], work[n : n + m], work[n + m : 2 * n + m]
     fusion_terms(plan, K, unary, pair, y, proposal, gain, coupling)
-    solve_binary(plan, gain, coupling, state, work[2 * n + m :])
+    solve_reduced(plan, gain, coupling, state, work[2 * n + m :])
     for v in range(n):
         if state[v] != 1.0:
             proposal[v] = y[v]

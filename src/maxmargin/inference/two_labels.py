@@ -5,19 +5,23 @@ from __future__ import annotations
 from numba.extending import register_jitable
 
 from ..engine.keep import keep
-from .binary import binary_size, cut_network, network_size, solve_binary
+from .binary import cut_network, network_size
 from .plan import edge_count
+from .reduce import reduced_size, solve_reduced
 from .tables import labelling_value
+
+#: Nodes are decided before the cut if there are more edges per node than this: sets of labels.
+DENSE = 8
 
 
 def min_cut_size(n: int, m: int, K: int) -> int:
     """The scratch of ``decode_min_cut``."""
-    return 2 * n + m + network_size(n, m)
+    return 2 * n + m + (reduced_size(n, m) if m > DENSE * n else network_size(n, m))
 
 
 def roof_dual_size(n: int, m: int) -> int:
     """The scratch of ``roof_dual``."""
-    return n + m + binary_size(n, m)
+    return n + m + reduced_size(n, m)
 
 
 @keep
@@ -36,9 +40,12 @@ def decode_min_cut(plan, K, unary, pair, y, messages, work, effort):
             gain[a] -= coupling[e]
             gain[b] -= coupling[e]
             coupling[e] = 0.0
-    for v in range(n):
-        sign[v] = 1.0
-    bound = base + cut_network(plan, 1, gain, coupling, sign, y, work[2 * n + m :])
+    if m > DENSE * n:
+        bound = base + solve_reduced(plan, gain, coupling, y, work[2 * n + m :])
+    else:
+        for v in range(n):
+            sign[v] = 1.0
+        bound = base + cut_network(plan, 1, gain, coupling, sign, y, work[2 * n + m :])
     return max(bound, labelling_value(plan, K, unary, pair, y))
 
 
@@ -55,7 +62,7 @@ def relax(plan, unary, pair, state, work):
     m = edge_count(plan, n)
     gain, coupling = work[:n], work[n : n + m]
     base = two_label_terms(plan, n, unary, pair, gain, coupling)
-    return base + solve_binary(plan, gain, coupling, state, work[n + m :])
+    return base + solve_reduced(plan, gain, coupling, state, work[n + m :])
 
 
 @register_jitable

@@ -39,7 +39,8 @@ def test_independent_labels_are_binary_svms(intercept):
     assert not clf.interactions_.any()
 
 
-def test_all_pairs_within_the_certificate():
+@pytest.mark.parametrize("interactions", ["full", "associative"])
+def test_all_pairs_within_the_certificate(interactions):
     """P and D enclose the optimum of the exact problem, by enumeration of all sets."""
     X, Y = data(12, 2, 3)
     pairs = list(itertools.combinations(range(3), 2))
@@ -48,22 +49,38 @@ def test_all_pairs_within_the_certificate():
         weights = np.zeros((len(pairs), 2, 2))
         for e, (a, b) in enumerate(pairs):
             weights[e, y[a], y[b]] = 1
-        return np.concatenate([np.outer(x, np.asarray(y) - 0.5).ravel(), weights.ravel()])
+        weights = weights[:, 1, 1] if interactions == "associative" else weights.ravel()
+        return np.concatenate([np.outer(x, np.asarray(y) - 0.5).ravel(), weights])
 
     def loss(truth, y):
         return float(np.sum(truth != np.asarray(y)))
 
     sets = list(itertools.product((0, 1), repeat=3))
     planes = enumerate_planes(features, loss, X, Y, lambda x: sets)
-    clf = mm.MultilabelSVC(C=C, interactions="full", tol=1e-4).fit(X, Y)
+    clf = mm.MultilabelSVC(C=C, interactions=interactions, tol=1e-4).fit(X, Y)
     true = primal(clf.result_.w, *planes, C)
     assert clf.result_.as_asked
+    assert np.array_equal(clf._w(), clf.result_.w)
     assert clf.result_.dual - 1e-9 <= true <= clf.result_.primal + 1e-9
     found, score, bound = clf.predict(X, return_bound=True)
     for x, y, mine, limit in zip(X, found, score, bound, strict=True):
         best = max(clf.result_.w @ features(x, z) for z in sets)
         assert clf.result_.w @ features(x, y) == pytest.approx(mine)
         assert mine <= best + 1e-9 <= limit + 2e-9
+
+
+def test_associative_pairs_only_attract(tmp_path):
+    """Their weights are >= 0, inference is exact, and a model file keeps them."""
+    X, Y = data()
+    clf = mm.MultilabelSVC(C=C, interactions="associative", fit_intercept=True).fit(X, Y)
+    assert clf.inference_ == "min-cut"
+    assert clf.result_.converged
+    assert clf.pairwise_.min() == 0 < clf.pairwise_.max()
+    assert np.array_equal(clf.interactions_[tuple(clf.pairs_.T)], clf.pairwise_[:, 1, 1])
+    _, score, bound = clf.predict(X, return_bound=True)
+    assert np.array_equal(score, bound)
+    clf.save(tmp_path / "m.mm")
+    assert np.array_equal(mm.load(tmp_path / "m.mm").predict(X), clf.predict(X))
 
 
 def test_the_tree_has_the_most_information():

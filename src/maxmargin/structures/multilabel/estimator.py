@@ -35,18 +35,19 @@ class MultilabelSVC(_MultilabelModel):
         Add a constant feature with value ``intercept_scaling``; its weights are regularized too.
     intercept_scaling : float
         The value of the constant feature.
-    interactions : {"none", "tree", "full"}
+    interactions : {"none", "tree", "full", "associative"}
         The pairs of labels that have weights. "none": labels are predicted independently, as by one
         ``BinarySVC`` per label; "tree": the pairs of a tree, which is learned from the training
-        labels; "full": all pairs.
+        labels; "full": all pairs; "associative": all pairs, but with one weight >= 0 each, for both
+        labels being present: labels can only attract each other, and inference is exact.
     label_cost : array (n_labels,) or (n_labels, 2), optional
         The cost of an error for each label; with two columns, of a label that is predicted wrongly
         and of one that is missed. 1 by default.
     label_names : list, optional
         The names of the columns of Y; by default their numbers, or the columns of a data frame.
     inference : str
-        How the best set is found: "auto", or the name of a decoder. Without interactions and for a
-        tree "auto" is exact; otherwise it is approximate, and bounds how far it is from the best.
+        How the best set is found: "auto", or the name of a decoder. "auto" is exact but for "full"
+        interactions, for which it is approximate, and bounds how far it is from the best.
     relax : bool
         Train the relaxed problem, in which labels can also be half present. Its objective is an
         upper bound on that of the exact problem, and the certificate proves how far the weights are

@@ -29,6 +29,7 @@ class _MultilabelModel(ClassifierMixin, WarmStartParameters, _SVC):
     fit_intercept: bool
     intercept_scaling: float
     label_cost: Any
+    interactions: str
     inference: str
 
     classes_: np.ndarray
@@ -152,7 +153,7 @@ class _MultilabelModel(ClassifierMixin, WarmStartParameters, _SVC):
         bias = check_factor("intercept_scaling", self.intercept_scaling)
         return LabelSets(
             len(self.classes_), self.pairs_, self.label_cost, bias * bool(self.fit_intercept),
-            self.inference,
+            self.inference, self._associative(),
         )  # fmt: skip
 
     def _set_weights(self, w: np.ndarray) -> None:
@@ -162,11 +163,20 @@ class _MultilabelModel(ClassifierMixin, WarmStartParameters, _SVC):
         self.intercept_ = np.zeros(L)
         if self.fit_intercept:
             self.intercept_, rest = rest[:L] * self.intercept_scaling, rest[L:]
-        self.pairwise_ = rest.reshape(-1, 2, 2)
+        if self._associative():
+            self.pairwise_ = np.zeros((len(rest), 2, 2))
+            self.pairwise_[:, 1, 1] = rest
+        else:
+            self.pairwise_ = rest.reshape(-1, 2, 2)
+
+    def _associative(self) -> bool:
+        """Whether pairs have one weight >= 0, for both labels."""
+        return self.interactions == "associative"
 
     def _w(self) -> np.ndarray:
         """The weights in the order of the problem."""
-        parts = [self.coef_.T.ravel(), self.pairwise_.ravel()]
+        pairs = self.pairwise_[:, 1, 1] if self._associative() else self.pairwise_.ravel()
+        parts = [self.coef_.T.ravel(), pairs]
         if self.fit_intercept:
             parts.insert(1, self.intercept_ / self.intercept_scaling)
         return np.concatenate(parts)

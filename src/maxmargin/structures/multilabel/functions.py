@@ -14,8 +14,12 @@ from numba.extending import register_jitable
 
 from ...engine.linalg import Rows, row_scores, row_write
 from ...inference import decoder, is_exact
+from ...inference.plan import sections
 from ...problem import PREDICT, Functions
 from ..bounds import PREDICT_SWEEPS, TRAIN_SWEEPS, checked_bound
+
+#: The number of the weight of a pair of labels that are both present.
+BOTH = 3
 
 
 class LabelSetData(NamedTuple):
@@ -31,6 +35,8 @@ class LabelSetData(NamedTuple):
         What it costs to predict a label wrongly, and to miss it.
     pairs : int64 array (m, 2)
         The pairs of labels with weights.
+    associative : bool
+        Whether a pair has one weight >= 0, for both labels, in place of four.
     plan : int32 array
         What the decoders need to know about the pairs (``inference.plan``).
     messages : float64 array (n * messages of an example,)
@@ -44,6 +50,7 @@ class LabelSetData(NamedTuple):
     y: np.ndarray
     cost: np.ndarray
     pairs: np.ndarray
+    associative: bool
     plan: np.ndarray
     messages: np.ndarray
     n_features: int
@@ -68,9 +75,15 @@ def set_scores(data, w, i, work):
         for k in range(L):
             s[k] += data.bias * w[base + k]
         base += L
-    pairs, weights = work[L : L + 4 * m], w[base : base + 4 * m]
-    for e in range(4 * m):
-        pairs[e] = weights[e]
+    pairs, weights = work[L : L + 4 * m], w[base:]
+    if data.associative:
+        for e in range(4 * m):
+            pairs[e] = 0.0
+        for e in range(m):
+            pairs[4 * e + BOTH] = weights[e]
+    else:
+        for e in range(4 * m):
+            pairs[e] = weights[e]
 
 
 @register_jitable
@@ -85,9 +98,9 @@ def set_unary(data, i, mode, s, unary):
 
 
 @register_jitable
-def both(y, pair):
-    """The number of the weight of a pair: 0 neither, 1 the second, 2 the first, 3 both labels."""
-    return 2 * np.int64(y[pair[0]]) + np.int64(y[pair[1]])
+def both(y, ends, e):
+    """The number of the weight of pair e: 0 neither, 1 the second, 2 the first, 3 both labels."""
+    return 2 * np.int64(y[ends[2 * e]]) + np.int64(y[ends[2 * e + 1]])
 
 
 @register_jitable
@@ -98,7 +111,7 @@ def score_of(data, i, y, work):
     for k in range(L):
         total += work[k] * (y[k] - 0.5)
     for e in range(data.pairs.shape[0]):
-        total += pairs[4 * e + both(y, data.pairs[e])]
+        total += pairs[4 * e + both(y, data.plan, e)]
     return total
 
 
@@ -127,19 +140,51 @@ def delta(data, i, y, z, idx, val):
                 nnz += 1
     if data.bias != 0:
         base += L
-    for e in range(data.pairs.shape[0]):
-        a, b = data.pairs[e, 0], data.pairs[e, 1]
-        if y[a] != z[a] or y[b] != z[b]:
-            idx[nnz], val[nnz] = base + 4 * e + both(y, data.pairs[e]), 1.0
-            idx[nnz + 1], val[nnz + 1] = base + 4 * e + both(z, data.pairs[e]), -1.0
-            nnz += 2
+    ends, start, arcs, _, _ = sections(data.plan, L)
+    for k in range(L):
+        if y[k] != z[k]:
+            for j in range(start[k], start[k + 1]):
+                arc = np.int64(arcs[j])
+                if is_new(y, z, k, ends[arc ^ 1]):
+                    nnz = write_pair(data, base, arc >> 1, y, z, idx, val, nnz)
     return nnz
+
+
+@register_jitable
+def write_pair(data, base, e, y, z, idx, val, nnz):
+    """Write the features of pair e that y and z do not share; returns the new number of entries."""
+    new, old = both(y, data.plan, e), both(z, data.plan, e)
+    if not data.associative:
+        idx[nnz], val[nnz] = base + 4 * e + new, 1.0
+        idx[nnz + 1], val[nnz + 1] = base + 4 * e + old, -1.0
+        return nnz + 2
+    if (new == BOTH) != (old == BOTH):
+        idx[nnz], val[nnz] = base + e, 1.0 if new == BOTH else -1.0
+        return nnz + 1
+    return nnz
+
+
+@register_jitable
+def is_new(y, z, k, other):
+    """Whether the pair (k, other) was not yet met at a smaller label in which y and z differ."""
+    return other > k or y[other] == z[other]
 
 
 @njit(nogil=True)
 def margin(data, i, y, z, work):
     """<w, phi(x, y) - phi(x, z)> from the scores that ``score`` or ``decode`` wrote to work."""
-    return score_of(data, i, y, work) - score_of(data, i, z, work)
+    L, total = np.int64(data.cost.shape[0]), 0.0
+    ends, start, arcs, _, _ = sections(data.plan, L)
+    pairs = work[L:]
+    for k in range(L):
+        if y[k] != z[k]:
+            total += work[k] if y[k] > z[k] else -work[k]
+            for j in range(start[k], start[k + 1]):
+                arc = np.int64(arcs[j])
+                if is_new(y, z, k, ends[arc ^ 1]):
+                    e = arc >> 1
+                    total += pairs[4 * e + both(y, ends, e)] - pairs[4 * e + both(z, ends, e)]
+    return total
 
 
 def exact_decode(decode_graph: Any) -> Any:

@@ -13,6 +13,7 @@ INTERACTIONS = {
     "none": "labels are predicted independently",
     "tree": "pairs of a tree that is learned from the training labels (Chow and Liu)",
     "full": "all pairs",
+    "associative": "all pairs, with a weight >= 0 each for labels that are present together",
 }
 
 
@@ -23,7 +24,7 @@ def find_pairs(interactions: Any, Y: np.ndarray) -> np.ndarray:
             f"interactions must be one of {', '.join(INTERACTIONS)}, got {interactions!r:.100}"
         )
     L = Y.shape[1]
-    if interactions == "full":
+    if interactions in ("full", "associative"):
         return np.column_stack(np.triu_indices(L, 1)).astype(np.int64)
     if interactions == "tree" and L > 1:
         return chow_liu(Y)

@@ -16,7 +16,7 @@ class MultilabelOptions(TrainOptions):
     """Options for sets of labels."""
 
     intercept: bool = option(False, "Add a constant feature.", "--intercept")
-    interactions: Literal["none", "tree", "full"] = label_option(
+    interactions: Literal["none", "tree", "full", "associative"] = label_option(
         "none", "The pairs of labels that have weights: a tree is learned from the labels."
     )
     inference: str = label_option("auto", "The decoder, such as trws; auto chooses.")

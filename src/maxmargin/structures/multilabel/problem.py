@@ -2,8 +2,9 @@
 
 w holds, in this order: d * L weights of features (feature-major); optionally L weights of the
 constant feature; and 4 weights per pair of labels, for neither, only the second, only the first,
-and both. A label that is present adds x / 2 to its features, one that is absent -x / 2, so that P
-without pairs is the sum of the objectives of one binary SVM per label.
+and both. With ``associative`` a pair has the last one only, which is >= 0. A label that is present
+adds x / 2 to its features, one that is absent -x / 2, so that P without pairs is the sum of the
+objectives of one binary SVM per label.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ class LabelSets(CompiledProblem):
         and of one that is missed. 1 by default.
     bias : float
         Value of an extra constant feature; 0 for none.
+    associative : bool
+        One weight >= 0 per pair, for both labels being present, in place of four.
     inference : str
         The decoder (``maxmargin.inference``); "auto" chooses one.
     """
@@ -46,17 +49,22 @@ class LabelSets(CompiledProblem):
         cost: Any = None,
         bias: float = 0.0,
         inference: str = "auto",
+        associative: bool = False,
     ):
-        self.n_labels, self.bias = n_labels, float(bias)
+        self.n_labels, self.bias, self.associative = n_labels, float(bias), bool(associative)
         self.pairs = check_pairs(pairs, n_labels)
         self.cost = check_label_cost(cost, n_labels)
         self.plan = plan_graph(n_labels, self.pairs)
-        self.kind = choose(inference, 2, is_forest(self.plan, n_labels), False)
+        forest = is_forest(self.plan, n_labels)
+        self.kind = choose(inference, 2, forest, self.associative)
         self.functions = functions_of(self.kind)
 
     def dim(self, d: int) -> int:
         """Length of w for d features."""
-        return (d + (self.bias != 0)) * self.n_labels + 4 * len(self.pairs)
+        return (d + (self.bias != 0)) * self.n_labels + self._pair_weights()
+
+    def _pair_weights(self) -> int:
+        return (1 if self.associative else 4) * len(self.pairs)
 
     def pack(self, X: Any, Y: Any = None, sample_weight: np.ndarray | None = None) -> Pack:
         """Pack the rows of X (n, d) with an indicator matrix Y (n, n_labels)."""
@@ -68,8 +76,8 @@ class LabelSets(CompiledProblem):
         messages = np.zeros(n * message_size(self.kind, L, m, 2))
         return Pack(
             data=LabelSetData(
-                rows, truth, self.cost, self.pairs, read_only(self.plan, np.int32), messages, d,
-                self.bias,
+                rows, truth, self.cost, self.pairs, self.associative,
+                read_only(self.plan, np.int32), messages, d, self.bias,
             ),
             offsets=read_only(np.arange(n + 1) * L, np.int64),
             truth=truth,
@@ -88,6 +96,10 @@ class LabelSets(CompiledProblem):
             ) from NotImplementedError("slack rescaling")
         return pack.work
 
+    def positive(self, pack: Pack) -> range | None:
+        """The weights of pairs of an associative model are >= 0."""
+        return range(pack.dim - len(self.pairs), pack.dim) if self.associative else None
+
     def truth_features(self, pack: Pack) -> np.ndarray:
         """sum_i weight_i phi_i(y_i)."""
         data, L, total = pack.data, self.n_labels, np.zeros(pack.dim)
@@ -96,7 +108,11 @@ class LabelSets(CompiledProblem):
             add_rows(data.rows, pack.weight * (Y[:, k] - 0.5), np.full(pack.n, k), L, total)
         if self.bias:
             total[d * L : (d + 1) * L] = self.bias * pack.weight @ (Y - 0.5)
-        pairs = total[pack.dim - 4 * len(self.pairs) :].reshape(-1, 4)
+        if self.associative:
+            a, b = self.pairs.T
+            total[pack.dim - len(a) :] = (Y.T @ (pack.weight[:, None] * Y))[a, b]
+            return total
+        pairs = total[pack.dim - self._pair_weights() :].reshape(-1, 4)
         for e, (a, b) in enumerate(self.pairs.tolist()):
             pairs[e] = np.bincount(2 * Y[:, a] + Y[:, b], pack.weight, 4)
         return total
@@ -109,7 +125,12 @@ class LabelSets(CompiledProblem):
         if self.bias:
             scores = scores + self.bias * w[d * L : (d + 1) * L]
         total = ((Y - 0.5) * scores).sum(axis=1)
-        weights = w[pack.dim - 4 * len(self.pairs) :].reshape(-1, 4)
+        weights = w[pack.dim - self._pair_weights() :]
+        if self.associative:
+            table = np.zeros((L, L))
+            table[tuple(self.pairs.T)] = weights
+            return total + np.einsum("ik,kl,il->i", Y, table, Y, optimize=True)
+        weights = weights.reshape(-1, 4)
         for e, (a, b) in enumerate(self.pairs.tolist()):
             total += weights[e, 2 * Y[:, a] + Y[:, b]]
         return total
