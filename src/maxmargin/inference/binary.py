@@ -22,7 +22,7 @@ from .cut import PUSHES, max_flow, source_side
 from .grid import MANY, cut_steps, find_steps, grid_size
 from .networks import fields, residual, supply
 from .plan import sections
-from .trees_of_cut import ACTIVE, FREE, NONE, PARENT, SINK, TERMINAL
+from .search_trees import ACTIVE, CONTROLS, FREE, NONE, PARENT, SINK, TERMINAL
 
 #: The state of a node that is neither 0 nor 1 in the relaxation.
 HALF = 2
@@ -33,7 +33,7 @@ LEAST = 1e-11
 
 def network_size(n: int, m: int) -> int:
     """The number of float64 that ``cut_network`` needs for n nodes and m edges."""
-    return max(4 * m + 4 * n + (2 * m + n + 2) // 2, grid_size(n, m))
+    return CONTROLS + max(4 * m + 4 * n + (2 * m + n + 2) // 2, grid_size(n, m))
 
 
 def binary_size(n: int, m: int) -> int:
@@ -90,18 +90,18 @@ def cut_network(plan, copies, gain, coupling, sign, state, work):
 
     With one copy, the cut is between x_v for nodes of sign 1 and 1 - x_v for the others.
     """
-    if copies == 1:
-        steps = work[:MANY].view(np.int64)
-        count = find_steps(plan, len(gain), len(coupling), steps)
-        if count > 0:
-            return cut_steps(plan, count, gain, coupling, sign, state, work)
     n, m = len(gain), len(coupling)
+    control, work = work[:CONTROLS].view(np.int64), work[CONTROLS:]
+    if copies == 1:
+        count = find_steps(plan, n, m, work[:MANY].view(np.int64))
+        if count > 0:
+            return cut_steps(plan, count, gain, coupling, sign, state, control, work)
     N, M = copies * n, copies * m
     number, integers = work[: 4 * M + 4 * N], work[4 * M + 4 * N :].view(np.int32)
     node, start, place = number.view(np.int32), integers[: N + 1], integers[N + 1 : N + 1 + 2 * m]
     link = node[: 8 * M]
     base = build_network(plan, copies, gain, coupling, sign, start, link, place, number)
-    left = max_flow(N, start, link, number, node, PUSHES * (N + 2 * M))
+    left = max_flow(N, start, link, number, node, control, PUSHES * (N + 2 * M))
     if copies == 2:
         mark_reached(N, start, link, number, node, LEAST * largest(gain, coupling))
     for v in range(n):

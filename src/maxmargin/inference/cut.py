@@ -2,12 +2,12 @@
 
 After some sweeps (``sweeps.py``), two trees grow from the terminals along arcs with residual
 capacity. Where they meet, flow is pushed along the path between the terminals; nodes whose arc to
-their parent is then saturated look for another parent in their tree (Boykov and Kolmogorov 2004, An
-experimental comparison of min-cut/max-flow algorithms, IEEE TPAMI 26). Every push makes at least one
-residual exactly 0, also with rounding, so that saturated arcs are recognised without a tolerance.
+their parent is then saturated look for another parent in their tree (Boykov and Kolmogorov 2004,
+An experimental comparison of min-cut/max-flow algorithms, IEEE TPAMI 26). Every push makes at least
+one residual exactly 0, also with rounding: saturated arcs are recognised without a tolerance.
 
-The number of pushes of this method has no bound that does not depend on the capacities. After
-``limit`` pushes the flow goes along shortest paths (``shortest.py``), which ends for all capacities.
+No bound on the number of pushes of this method is independent of the capacities. After ``limit``
+pushes the flow takes shortest paths (``shortest.py``), which ends for all capacities.
 
 The network is ``(start, link, number, node)`` of ``networks.py``.
 """
@@ -18,26 +18,50 @@ import numpy as np
 from numba.extending import register_jitable
 
 from ..engine.keep import keep
-from .networks import fields, first_arc, head, residual, sister, supply
+from .networks import (
+    above,
+    down_arc,
+    fields,
+    first_arc,
+    head,
+    residual,
+    sister,
+    supply,
+    tie,
+    up_arc,
+)  # fmt: skip
+from .search_trees import (
+    ACTIVE,
+    DISTANCE,
+    FIRST_ORPHAN,
+    FREE,
+    NONE,
+    PARENT,
+    SINK,
+    STAMP,
+    TERMINAL,
+    TIME,
+    activate,
+    adopt_orphans,
+    lose_first,
+    next_active,
+    start_trees,
+)  # fmt: skip
 from .shortest import push_shortest
 from .sweeps import sweep_flow
-from .trees_of_cut import (
-    ACTIVE, CONTROLS, DISTANCE, FIRST_ORPHAN, FREE, NONE, PARENT, SINK, STAMP, TERMINAL, TIME,
-    activate, adopt_orphans, lose_first, next_active, start_trees,
-)  # fmt: skip
 
 #: The number of pushes per node and arc after which shortest paths are taken.
 PUSHES = 20
 
 
 @keep
-def max_flow(n, start, link, number, node, limit):
+def max_flow(n, start, link, number, node, control, limit):
     """Push the largest flow; returns the sum of what the source can still give to nodes.
 
-    The nodes of the source's tree are its side of a minimum cut (``source_side``).
+    The nodes of the source's tree are its side of a minimum cut (``source_side``). ``control`` is
+    scratch of ``CONTROLS`` integers.
     """
     sweep_flow(n, start, link, number)
-    control = np.empty(CONTROLS, np.int64)
     start_trees(n, start, link, number, node, control)
     grow_trees(start, link, number, node, control, limit)
     if control[TIME] >= limit:
@@ -92,13 +116,13 @@ def grow(v, start, link, number, node, control):
         w = head(start, link, j)
         at = fields(start, link, w)
         if node[at + PARENT] == FREE:
-            node[at + PARENT], node[at + SINK] = back, sink
+            node[at + PARENT], node[at + SINK] = tie(start, back, j), sink
             node[at + STAMP], node[at + DISTANCE] = stamp, distance + 1
             activate(w, start, link, node, control)
         elif node[at + SINK] != sink:
             return arc
         elif node[at + STAMP] <= stamp and node[at + DISTANCE] > distance:
-            node[at + PARENT] = back  # a shorter way to the terminal
+            node[at + PARENT] = tie(start, back, j)  # a shorter way to the terminal
             node[at + STAMP], node[at + DISTANCE] = stamp, distance + 1
     return np.int64(NONE)
 
@@ -122,37 +146,37 @@ def smallest(v, w, start, link, number, node):
     Both ways are walked at the same time: the processor waits for both together.
     """
     flow = np.inf
-    up = np.int64(node[fields(start, link, v) + PARENT])
-    down = np.int64(node[fields(start, link, w) + PARENT])
-    while up != TERMINAL or down != TERMINAL:
-        if up != TERMINAL:
-            left = number[residual(start, link, sister(start, link, up))]
+    first = np.int64(node[fields(start, link, v) + PARENT])
+    second = np.int64(node[fields(start, link, w) + PARENT])
+    while first != TERMINAL or second != TERMINAL:
+        if first != TERMINAL:
+            left = number[residual(start, link, down_arc(start, link, first))]
             flow = left if left < flow else flow
-            v = head(start, link, up)
-            up = np.int64(node[fields(start, link, v) + PARENT])
-        if down != TERMINAL:
-            left = number[residual(start, link, down)]
+            v = above(start, link, first)
+            first = np.int64(node[fields(start, link, v) + PARENT])
+        if second != TERMINAL:
+            left = number[residual(start, link, up_arc(start, link, w, second))]
             flow = left if left < flow else flow
-            w = head(start, link, down)
-            down = np.int64(node[fields(start, link, w) + PARENT])
+            w = above(start, link, second)
+            second = np.int64(node[fields(start, link, w) + PARENT])
     return min(flow, number[supply(start, link, v)], -number[supply(start, link, w)])
 
 
 @register_jitable
 def push_to_root(v, flow, sink, start, link, number, node, control):
     """Push flow between node v and its terminal; nodes behind saturated arcs become orphans."""
-    arc = np.int64(node[fields(start, link, v) + PARENT])
-    while arc != TERMINAL:
-        above, back = head(start, link, arc), sister(start, link, arc)
-        if not sink:
-            arc, back = back, arc
-        left = number[residual(start, link, arc)] - flow
-        number[residual(start, link, arc)] = left
-        number[residual(start, link, back)] += flow
+    stored = np.int64(node[fields(start, link, v) + PARENT])
+    while stored != TERMINAL:
+        up = residual(start, link, up_arc(start, link, v, stored))
+        down = residual(start, link, down_arc(start, link, stored))
+        arc, back = (up, down) if sink else (down, up)
+        left = number[arc] - flow
+        number[arc] = left
+        number[back] += flow
         if left <= 0.0:
             lose_first(v, start, link, node, control)
-        v = above
-        arc = np.int64(node[fields(start, link, v) + PARENT])
+        v = above(start, link, stored)
+        stored = np.int64(node[fields(start, link, v) + PARENT])
     number[supply(start, link, v)] += flow if sink else -flow
     if number[supply(start, link, v)] == 0.0:
         lose_first(v, start, link, node, control)

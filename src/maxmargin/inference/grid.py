@@ -46,7 +46,7 @@ def find_steps(plan, n, m, steps):
 
 
 @register_jitable
-def cut_steps(plan, count, gain, coupling, sign, state, work):
+def cut_steps(plan, count, gain, coupling, sign, state, control, work):
     """``binary.cut_network`` of one copy of a grid; ``work`` begins with its steps."""
     n, shift = len(gain), 2 if count <= 2 else 3
     link, rest = work[: 1 << shift].view(np.int64), work[MANY:]
@@ -58,9 +58,10 @@ def cut_steps(plan, count, gain, coupling, sign, state, work):
     N = n + 2 * margin
     number = rest[: N << (shift + 1)]
     base = build_grid(plan, margin, shift, link, gain, coupling, sign, number)
-    left = max_flow(N, shift, link, number, number.view(np.int32), PUSHES * (N << shift))
+    node = number.view(np.int32)
+    left = max_flow(N, shift, link, number, node, control, PUSHES * (N << shift))
     for v in range(n):
-        source = source_side(margin + v, shift, link, number.view(np.int32))
+        source = source_side(margin + v, shift, link, node)
         state[v] = source if sign[v] > 0.0 else not source
     return base + left
 

@@ -1,12 +1,23 @@
-"""Flow along shortest paths, which ends after a number of pushes that the capacities do not change."""
+"""Flow along shortest paths: the number of pushes has a bound that no capacity changes."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba.extending import register_jitable
 
-from .networks import fields, first_arc, head, residual, sister, supply
-from .trees_of_cut import ACTIVE, FREE, NONE, PARENT, SINK, TERMINAL
+from .networks import (
+    above,
+    down_arc,
+    fields,
+    first_arc,
+    head,
+    residual,
+    sister,
+    supply,
+    tie,
+    up_arc,
+)  # fmt: skip
+from .search_trees import ACTIVE, FREE, NONE, PARENT, SINK, TERMINAL
 
 
 @register_jitable
@@ -33,7 +44,7 @@ def push_shortest(n, start, link, number, node):
                 number[residual(start, link, j)] > 0.0
                 and node[fields(start, link, w) + PARENT] == FREE
             ):
-                node[fields(start, link, w) + PARENT] = sister(start, link, j)
+                node[fields(start, link, w) + PARENT] = tie(start, sister(start, link, j), j)
                 first, last = append(w, first, last, start, link, node)
         first = np.int64(node[fields(start, link, v) + ACTIVE])
     return False
@@ -52,17 +63,18 @@ def append(v, first, last, start, link, node):
 def push_back(v, start, link, number, node):
     """Push what can be pushed along the path from the source to v, and from there to the sink."""
     end, flow = v, -number[supply(start, link, v)]
-    arc = np.int64(node[fields(start, link, v) + PARENT])
-    while arc != TERMINAL:
-        flow = min(flow, number[residual(start, link, sister(start, link, arc))])
-        v = head(start, link, arc)
-        arc = np.int64(node[fields(start, link, v) + PARENT])
+    stored = np.int64(node[fields(start, link, v) + PARENT])
+    while stored != TERMINAL:
+        flow = min(flow, number[residual(start, link, down_arc(start, link, stored))])
+        v = above(start, link, stored)
+        stored = np.int64(node[fields(start, link, v) + PARENT])
     flow = min(flow, number[supply(start, link, v)])
     number[supply(start, link, v)] -= flow
     number[supply(start, link, end)] += flow
-    arc = np.int64(node[fields(start, link, end) + PARENT])
-    while arc != TERMINAL:
-        number[residual(start, link, arc)] += flow
-        number[residual(start, link, sister(start, link, arc))] -= flow
-        v = head(start, link, arc)
-        arc = np.int64(node[fields(start, link, v) + PARENT])
+    v = end
+    stored = np.int64(node[fields(start, link, v) + PARENT])
+    while stored != TERMINAL:
+        number[residual(start, link, up_arc(start, link, v, stored))] += flow
+        number[residual(start, link, down_arc(start, link, stored))] -= flow
+        v = above(start, link, stored)
+        stored = np.int64(node[fields(start, link, v) + PARENT])

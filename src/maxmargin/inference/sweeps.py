@@ -1,21 +1,19 @@
 """A first flow for minimum cuts, by sweeps over the nodes.
 
-A sweep visits the nodes in their order and pushes what a terminal supplies to a node on to its later
-neighbours, in equal shares, as far as the arcs carry it; then it goes back in the opposite order.
-Where supplies of source and sink meet, they cancel. These are the passes of TRW-S for two labels
-(Kolmogorov 2006). Whatever is pushed, the cuts with the smallest capacity stay the same ones; after a few
-sweeps little remains for the search trees to do.
+A sweep visits the nodes in their order and pushes what a terminal supplies to a node on to its
+later neighbours, in equal shares, as far as the arcs carry it; then it goes back in the opposite
+order. Where supplies of source and sink meet, they cancel. These are the passes of TRW-S for two
+labels (Kolmogorov 2006). Whatever is pushed, the minimum cuts stay the same; after a few sweeps
+little remains for the search trees to do.
 """
 
 from __future__ import annotations
 
 from math import frexp, ldexp
 
-import numpy as np
-from numba import types
-from numba.extending import overload, register_jitable
+from numba.extending import register_jitable
 
-from .networks import first_arc, head, residual, sister, supply
+from .networks import first_ahead, first_arc, head, residual, shares, sister, supply
 
 #: The largest number of sweeps; a sweep that lowers the supply by a smaller share is the last one.
 SWEEPS, SHARE = 8, 0.03
@@ -23,8 +21,8 @@ SWEEPS, SHARE = 8, 0.03
 #: Sweep if at least this share of the nodes has a supply.
 SUPPLIED = 0.25
 
-#: Shares are multiples of the largest supply times 2^-BITS, so that whole numbers are pushed without
-#: rounding.
+#: Shares are multiples of the largest supply times about 2^-BITS, so that whole numbers are pushed
+#: without rounding.
 BITS = 40
 
 
@@ -78,44 +76,3 @@ def sweep(n, start, link, number, unit, forward):
                 left -= flow
                 ways -= 1
         number[supply(start, link, v)] = left
-
-
-def shares(start, link, v):
-    """The larger one of the numbers of later and earlier neighbours."""
-    if isinstance(start, int):
-        return len(link) // 2
-    ahead, behind = 0, 0
-    for j in range(start[v], start[v + 1]):
-        ahead += link[4 * j] > v
-        behind += link[4 * j] < v
-    return max(ahead, behind)
-
-
-def first_ahead(start, v, forward):
-    """The first arc to look at, and the distance of the next one: grids have every other arc ahead."""
-    if isinstance(start, int):
-        return (v << start) + (0 if forward else 1), 2
-    return start[v], 1
-
-
-@overload(shares)
-def _shares(start, link, v):
-    if isinstance(start, types.Integer):
-        return lambda start, link, v: len(link) // 2
-    return shares_of_graph
-
-
-@register_jitable
-def shares_of_graph(start, link, v):
-    ahead, behind = 0, 0
-    for j in range(start[v], start[v + 1]):
-        ahead += link[4 * j] > v
-        behind += link[4 * j] < v
-    return max(ahead, behind)
-
-
-@overload(first_ahead)
-def _first_ahead(start, v, forward):
-    if isinstance(start, types.Integer):
-        return lambda start, v, forward: ((v << start) + (0 if forward else 1), 2)
-    return lambda start, v, forward: (np.int64(start[v]), 1)

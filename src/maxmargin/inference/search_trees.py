@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba.extending import register_jitable
 
-from .networks import fields, first_arc, head, residual, sister, supply
+from .networks import above, fields, first_arc, head, residual, sister, supply, tie
 
 #: Fields of a node: the arc to its parent, whether it belongs to the tree of the sink, when its
 #: distance to the terminal was computed, this distance, the next active node, the next orphan.
@@ -126,9 +126,12 @@ def adopt(v, start, link, number, node, time):
             distance = find_distance(w, start, link, node, time)
         if distance < nearest:
             best, nearest = j, distance
+            if distance < node[here + DISTANCE]:
+                break
     if best == NONE:
         return False
-    node[here + PARENT], node[here + STAMP], node[here + DISTANCE] = best, time, nearest + 1
+    node[here + PARENT] = tie(start, best, sister(start, link, best))
+    node[here + STAMP], node[here + DISTANCE] = time, nearest + 1
     return True
 
 
@@ -145,7 +148,7 @@ def free(v, start, link, number, node, control):
         back = sister(start, link, j)
         if number[residual(start, link, j if sink else back)] > 0.0:
             activate(w, start, link, node, control)
-        if node[at + PARENT] == back:
+        if node[at + PARENT] == tie(start, back, j):
             lose_last(w, start, link, node, control)
 
 
@@ -168,11 +171,11 @@ def find_distance(w, start, link, node, time):
         if parent == TERMINAL:
             node[at + STAMP], node[at + DISTANCE] = time, 1
             break
-        v = head(start, link, parent)
+        v = above(start, link, parent)
     total, v = distance, w
     at = fields(start, link, v)
     while node[at + STAMP] != time:
         node[at + STAMP], node[at + DISTANCE] = time, distance
         distance -= 1
-        at = fields(start, link, head(start, link, np.int64(node[at + PARENT])))
+        at = fields(start, link, above(start, link, np.int64(node[at + PARENT])))
     return total
