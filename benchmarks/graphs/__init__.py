@@ -1,0 +1,1 @@
+"""Experiments with graphs, grids and sets of labels."""
