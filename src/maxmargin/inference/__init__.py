@@ -5,11 +5,13 @@ edges, and returns an upper bound on the maximum (exact ones the maximum itself)
 """
 
 from .choose import choose, decoder, is_exact, message_size, work_size
+from .cut_grid import cut_grid
 from .maximise import maximise
 from .plan import is_forest, merge_edges, plan_graph
 
 __all__ = [
     "choose",
+    "cut_grid",
     "decoder",
     "is_exact",
     "is_forest",

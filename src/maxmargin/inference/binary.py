@@ -18,8 +18,11 @@ from __future__ import annotations
 import numpy as np
 from numba.extending import register_jitable
 
-from .cut import ACTIVE, CONTROLS, FREE, PARENT, SINK, STRIDE, TERMINAL, max_flow
+from .cut import PUSHES, max_flow, source_side
+from .grid import MANY, cut_steps, find_steps, grid_size
+from .networks import fields, residual, supply
 from .plan import sections
+from .search_trees import ACTIVE, CONTROLS, FREE, NONE, PARENT, SINK, TERMINAL
 
 #: The state of a node that is neither 0 nor 1 in the relaxation.
 HALF = 2
@@ -30,8 +33,7 @@ LEAST = 1e-11
 
 def network_size(n: int, m: int) -> int:
     """The number of float64 that ``cut_network`` needs for n nodes and m edges."""
-    integers = 2 * m + n + 1 + CONTROLS
-    return 4 * m + 4 * n + (integers + 1) // 2
+    return CONTROLS + max(4 * m + 4 * n + (2 * m + n + 2) // 2, grid_size(n, m))
 
 
 def binary_size(n: int, m: int) -> int:
@@ -89,27 +91,26 @@ def cut_network(plan, copies, gain, coupling, sign, state, work):
     With one copy, the cut is between x_v for nodes of sign 1 and 1 - x_v for the others.
     """
     n, m = len(gain), len(coupling)
+    control, work = work[:CONTROLS].view(np.int64), work[CONTROLS:]
+    if copies == 1:
+        count = find_steps(plan, n, m, work[:MANY].view(np.int64))
+        if count > 0:
+            return cut_steps(plan, count, gain, coupling, sign, state, control, work)
     N, M = copies * n, copies * m
-    residual, terminal = work[: 4 * M], work[4 * M : 4 * M + 4 * N]
-    link, node = residual.view(np.int32), terminal.view(np.int32)
-    integers = work[4 * M + 4 * N :].view(np.int32)
-    start, control = integers[: N + 1], integers[N + 1 : N + 1 + CONTROLS]
-    place = integers[N + 1 + CONTROLS : N + 1 + CONTROLS + 2 * m]
-    bound = build_network(
-        plan, copies, gain, coupling, sign, start, link, place, residual, terminal
-    )
-    flow = max_flow(N, start, link, residual, terminal, node, control)
+    number, integers = work[: 4 * M + 4 * N], work[4 * M + 4 * N :].view(np.int32)
+    node, start, place = number.view(np.int32), integers[: N + 1], integers[N + 1 : N + 1 + 2 * m]
+    link = node[: 8 * M]
+    base = build_network(plan, copies, gain, coupling, sign, start, link, place, number)
+    left = max_flow(N, start, link, number, node, control, PUSHES * (N + 2 * M))
     if copies == 2:
-        mark_reached(N, start, link, residual, terminal, node, LEAST * largest(gain, coupling))
+        mark_reached(N, start, link, number, node, LEAST * largest(gain, coupling))
     for v in range(n):
-        source = node[v * STRIDE + PARENT] != FREE and node[v * STRIDE + SINK] == 0
+        source = source_side(v, start, link, node)
         if copies == 1:
             state[v] = source if sign[v] > 0.0 else not source
         else:
-            at = (n + v) * STRIDE
-            opposite = node[at + PARENT] != FREE and node[at + SINK] == 0
-            state[v] = HALF if source == opposite else source
-    return bound - flow / copies
+            state[v] = HALF if source == source_side(n + v, start, link, node) else source
+    return base + left / copies
 
 
 @register_jitable
@@ -124,61 +125,67 @@ def largest(gain, coupling):
 
 
 @register_jitable
-def mark_reached(n, start, link, residual, terminal, node, least):
+def mark_reached(n, start, link, number, node, least):
     """Make the source's tree the nodes that it reaches by arcs with residuals above ``least``.
 
     In the doubled network both terminals can be saturated at the same time. What rounding leaves
     would then decide nodes that are 1/2.
     """
-    last = np.int64(FREE)
+    last = np.int64(NONE)
     for v in range(n):
-        node[v * STRIDE + PARENT], node[v * STRIDE + SINK] = FREE, 0
-        if terminal[4 * v + 3] > least:
-            node[v * STRIDE + PARENT], node[v * STRIDE + ACTIVE] = TERMINAL, last
+        at = fields(start, link, v)
+        node[at + PARENT], node[at + SINK] = FREE, 0
+        if number[supply(start, link, v)] > least:
+            node[at + PARENT], node[at + ACTIVE] = TERMINAL, last
             last = np.int64(v)
-    while last != FREE:
+    while last != NONE:
         v = last
-        last = np.int64(node[v * STRIDE + ACTIVE])
+        last = np.int64(node[fields(start, link, v) + ACTIVE])
         for j in range(start[v], start[v + 1]):
             w = np.int64(link[4 * j])
-            if residual[2 * j + 1] > least and node[w * STRIDE + PARENT] == FREE:
-                node[w * STRIDE + PARENT], node[w * STRIDE + ACTIVE] = TERMINAL, last
+            at = fields(start, link, w)
+            if number[residual(start, link, j)] > least and node[at + PARENT] == FREE:
+                node[at + PARENT], node[at + ACTIVE] = TERMINAL, last
                 last = w
 
 
 @register_jitable
-def build_network(plan, copies, gain, coupling, sign, start, link, place, residual, terminal):
-    """Write the network; returns the bound that the cut lowers. ``place`` is scratch (2m)."""
-    n, m, bound = len(gain), len(coupling), 0.0
+def build_network(plan, copies, gain, coupling, sign, start, link, place, number):
+    """Write the network; ``place`` is scratch (2m).
+
+    Returns what the value of the model adds to the capacity of the cut, for each copy.
+    """
+    n, m, base = len(gain), len(coupling), 0.0
     ends, first, arcs, _, _ = sections(plan, n)
     for v in range(n):
-        start[v], terminal[4 * v + 3] = first[v], gain[v]
+        start[v], number[supply(start, link, v)] = first[v], gain[v]
         if copies == 2:
-            start[n + v], terminal[4 * (n + v) + 3] = 2 * m + first[v], -gain[v]
+            start[n + v], number[supply(start, link, n + v)] = 2 * m + first[v], -gain[v]
+            base += 0.5 * gain[v]
         elif sign[v] < 0.0:
-            terminal[4 * v + 3] = -gain[v]
-        bound += max(gain[v], 0.0)
+            number[supply(start, link, v)] = -gain[v]
+            base += gain[v]
     start[copies * n] = copies * 2 * m
     for e in range(m):
-        bound -= min(coupling[e], 0.0)
+        base -= min(coupling[e], 0.0)
     for j in range(2 * m):
         place[arcs[j]] = j
     for j in range(2 * m):
         arc = np.int64(arcs[j])
         other, back, c = ends[arc ^ 1], place[arc ^ 1], coupling[arc >> 1]
         if copies == 1:
-            write_arc(link, residual, j, other, back, c)
+            write_arc(link, number, j, other, back, c)
         else:
             crossed = np.int64(c < 0.0)
-            write_arc(link, residual, j, other + crossed * n, back + crossed * 2 * m, c)
+            write_arc(link, number, j, other + crossed * n, back + crossed * 2 * m, c)
             straight = 1 - crossed
             second = 2 * m + j
-            write_arc(link, residual, second, other + straight * n, back + straight * 2 * m, c)
-    return bound
+            write_arc(link, number, second, other + straight * n, back + straight * 2 * m, c)
+    return base
 
 
 @register_jitable
-def write_arc(link, residual, j, head, sister, coupling):
+def write_arc(link, number, j, head, sister, coupling):
     """The record of arc j, as ``cut.py`` reads it."""
     link[4 * j], link[4 * j + 1] = head, sister
-    residual[2 * j + 1] = abs(coupling)
+    number[2 * j + 1] = abs(coupling)

@@ -69,7 +69,7 @@ def maximise(
 def check_model(unary: Any, edges: Any, pair: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The arrays of a pairwise model as float64, int32 and float64, checked."""
     unary, edges, pair = (
-        _numbers(unary, "unary"),
+        finite_numbers(unary, "unary"),
         plain_array(edges, "edges"),
         plain_array(pair, "pair"),
     )
@@ -83,7 +83,7 @@ def check_model(unary: Any, edges: Any, pair: Any) -> tuple[np.ndarray, np.ndarr
             f"edges is an array of {edges.dtype} of shape {edges.shape}: it must hold two nodes "
             "for each edge"
         )
-    pair = _numbers(pair, "pair")
+    pair = finite_numbers(pair, "pair")
     if pair.shape != (len(edges), K, K):
         raise DataError(
             f"pair has shape {pair.shape}: {len(edges)} edges and {K} labels need "
@@ -121,7 +121,7 @@ def is_attractive(pair: np.ndarray) -> bool:
     return pair.shape[1] == 2 and bool((same >= different).all())
 
 
-def _numbers(values: Any, name: str) -> np.ndarray:
+def finite_numbers(values: Any, name: str) -> np.ndarray:
     """The values as contiguous float64, checked to be finite."""
     array = plain_array(values, name)
     if array.dtype.kind not in "fiub":
