@@ -15,9 +15,9 @@ from ...training import check_examples
 from .fitted import _GraphModel
 from .labels import VOID, encode_nodes, read_node_weight
 from .node_types import encode_types, learn_types, names_of_features
-from .scale import warn_of_scale
 from .problem import GraphProblem
 from .relaxed import RelaxedGraphProblem
+from .scale import warn_of_scale
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
