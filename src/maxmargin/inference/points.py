@@ -8,8 +8,9 @@ ends. A point of a graph with n nodes, m edges and K labels is the vector of
 
 for j, k >= 1; label 0 has the rest. With two labels the corners of the polytope are multiples of
 1/2, so that 2 units are enough; an edge between two halves then says how they are paired: 1 if its
-ends are equal, 0 if they differ. With more labels the corners can have any denominator, and 720720
-units are a multiple of 1 to 16.
+ends are equal, 0 if they differ. With more labels the corners can have any denominator; 27720 units
+are a multiple of 1 to 12. They are coarse on purpose: shares near a corner are rounded to it, so
+that training does not fill up with outputs that are nearly the same.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from .binary import HALF
 from .plan import edge_count
 
 #: The units of a share with two labels, and with more.
-HALVES, FINE = 2, 720720
+HALVES, FINE = 2, 27720
 
 
 def units_of(K: int) -> int:
@@ -135,7 +136,7 @@ def cut_shares(K, units, shares, left, table):
     for j in range(K):
         total = 0.0
         for k in range(K):
-            table[j * K + k] = np.floor(units * shares[j * K + k])
+            table[j * K + k] = np.floor(units * shares[j * K + k] + 0.5)
             total += table[j * K + k]
         if total > left[j]:
             for k in range(K):

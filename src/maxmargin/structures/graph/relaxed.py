@@ -72,7 +72,7 @@ class RelaxedGraphProblem(GraphProblem):
 
     def _points(self, data: Any, sizes: list[tuple[int, int]]) -> np.ndarray:
         """The true labels as points."""
-        L, dtype = self.n_classes - 1, np.int8 if self.n_classes == 2 else np.int32
+        L, dtype = self.n_classes - 1, np.int8 if self.n_classes == 2 else np.int16
         points = [np.zeros(0, dtype)]
         for i, (n, m) in enumerate(sizes):
             y = data.y[data.starts[i, NODES] : data.starts[i + 1, NODES]].astype(np.int64)

@@ -26,6 +26,9 @@ from .functions import EDGES, FLIPPED, FOREST, FROM, MESSAGES, NODES, TABLE, TO,
 #: The smallest and the largest number of rounds of iterations of the relaxation in training.
 FEWEST, MOST = 1, 25
 
+#: Small graphs get more rounds: this many numbers of their points in all.
+NUMBERS = 20_000
+
 
 class RelaxedData(NamedTuple):
     """Packed graphs: the fields of ``functions.GraphData``, and the following.
@@ -235,9 +238,9 @@ def decode_two(data, w, i, mode, y, work):
 
 
 @register_jitable
-def rounds_of(calls):
-    """More rounds after more calls, when w moves less."""
-    return min(FEWEST + np.int64(max(calls, 0.0)) // 3, MOST)
+def rounds_of(size, calls):
+    """More rounds for small graphs, and after more calls, when w moves less."""
+    return min(FEWEST + NUMBERS // size + np.int64(max(calls, 0.0)) // 3, MOST)
 
 
 def relaxed_decode(decode_forest: Any) -> Any:
@@ -253,7 +256,7 @@ def relaxed_decode(decode_forest: Any) -> Any:
             decode_forest(plan, K, unary, pair, rest[:n], state, rest[n:], 1)
             write_labels(plan, n, K, data.units, rest[:n], y)
             return np.nan
-        rounds = PREDICT_SWEEPS if mode == PREDICT else rounds_of(state[-1])
+        rounds = PREDICT_SWEEPS if mode == PREDICT else rounds_of(len(state), state[-1])
         bound, value = solve_relaxation(plan, n, K, unary, pair, state, y, rest, rounds)
         bound += ROUNDING * (abs(bound) + abs(value))
         if mode == PREDICT:
