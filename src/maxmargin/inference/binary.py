@@ -23,6 +23,7 @@ from .grid import MANY, cut_steps, find_steps, grid_size
 from .networks import fields, residual, supply
 from .plan import sections
 from .search_trees import ACTIVE, CONTROLS, FREE, NONE, PARENT, SINK, TERMINAL
+from .sweeps import push_along_arcs
 
 #: The state of a node that is neither 0 nor 1 in the relaxation.
 HALF = 2
@@ -101,6 +102,7 @@ def cut_network(plan, copies, gain, coupling, sign, state, work):
     node, start, place = number.view(np.int32), integers[: N + 1], integers[N + 1 : N + 1 + 2 * m]
     link = node[: 8 * M]
     base = build_network(plan, copies, gain, coupling, sign, start, link, place, number)
+    push_along_arcs(N, start, link, number)
     left = max_flow(N, start, link, number, node, control, PUSHES * (N + 2 * M))
     if copies == 2:
         mark_reached(N, start, link, number, node, LEAST * largest(gain, coupling))

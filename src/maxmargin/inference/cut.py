@@ -1,15 +1,13 @@
 """Minimum cuts with real capacities, by the method of Boykov and Kolmogorov.
 
-After some sweeps (``sweeps.py``), two trees grow from the terminals along arcs with residual
-capacity. Where they meet, flow is pushed along the path between the terminals; nodes whose arc to
-their parent is then saturated look for another parent in their tree (Boykov and Kolmogorov 2004,
-An experimental comparison of min-cut/max-flow algorithms, IEEE TPAMI 26). Every push makes at least
-one residual exactly 0, also with rounding: saturated arcs are recognised without a tolerance.
-
-No bound on the number of pushes of this method is independent of the capacities. After ``limit``
-pushes the flow takes shortest paths (``shortest.py``), which ends for all capacities.
-
-The network is ``(start, link, number, node)`` of ``networks.py``.
+Two trees grow from the terminals along arcs with residual capacity. Where they meet, flow is pushed
+along the path between the terminals; nodes whose arc to their parent is then saturated look for
+another parent in their tree (Boykov and Kolmogorov 2004, An experimental comparison of min-cut/max-
+flow algorithms, IEEE TPAMI 26). Every push makes at least one residual exactly 0, also with
+rounding: saturated arcs are recognised without a tolerance. No bound on the number of pushes of
+this method is independent of the capacities. After ``limit`` pushes the flow takes shortest paths
+(``shortest.py``), which ends for all capacities. The network is ``(start, link, number, node)`` of
+``networks.py``.
 """
 
 from __future__ import annotations
@@ -48,7 +46,6 @@ from .search_trees import (
     start_trees,
 )  # fmt: skip
 from .shortest import push_shortest
-from .sweeps import sweep_flow
 
 #: The number of pushes per node and arc after which shortest paths are taken.
 PUSHES = 20
@@ -61,7 +58,6 @@ def max_flow(n, start, link, number, node, control, limit):
     The nodes of the source's tree are its side of a minimum cut (``source_side``). ``control`` is
     scratch of ``CONTROLS`` integers.
     """
-    sweep_flow(n, start, link, number)
     start_trees(n, start, link, number, node, control)
     grow_trees(start, link, number, node, control, limit)
     if control[TIME] >= limit:

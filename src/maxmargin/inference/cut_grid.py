@@ -12,6 +12,7 @@ from .cut import PUSHES, max_flow, source_side
 from .maximise import finite_numbers
 from .networks import residual, supply
 from .search_trees import CONTROLS
+from .sweeps import sweep_flow
 
 #: The largest gain or coupling: sums of more than these are not finite.
 LARGEST = 1e300
@@ -93,6 +94,7 @@ def cut_four(gain, right, down, labels, link, number, control, limit):
                 number[residual(SHIFT, link, arc + 2)] = down[r, c]
                 number[residual(SHIFT, link, ((v + w) << SHIFT) + 3)] = down[r, c]
     node = number.view(np.int32)
+    sweep_flow((h + 2) * w, SHIFT, link, number)
     value = max_flow((h + 2) * w, SHIFT, link, number, node, control, limit)
     for r in range(h):
         for c in range(w):

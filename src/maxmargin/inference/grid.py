@@ -12,6 +12,7 @@ from numba.extending import register_jitable
 
 from .cut import PUSHES, max_flow, source_side
 from .networks import residual, supply
+from .sweeps import sweep_flow
 
 #: The largest number of different steps, and the numbers of arcs of a node.
 STEPS, FEW, MANY = 4, 4, 8
@@ -59,6 +60,7 @@ def cut_steps(plan, count, gain, coupling, sign, state, control, work):
     number = rest[: N << (shift + 1)]
     base = build_grid(plan, margin, shift, link, gain, coupling, sign, number)
     node = number.view(np.int32)
+    sweep_flow(N, shift, link, number)
     left = max_flow(N, shift, link, number, node, control, PUSHES * (N << shift))
     for v in range(n):
         source = source_side(margin + v, shift, link, node)

@@ -1,4 +1,4 @@
-"""A first flow for minimum cuts, by sweeps over the nodes.
+"""A first flow for minimum cuts of grids, by sweeps over the nodes.
 
 A sweep visits the nodes in their order and pushes what a terminal supplies to a node on to its
 later neighbours, in equal shares, as far as the arcs carry it; then it goes back in the opposite
@@ -75,4 +75,25 @@ def sweep(n, start, link, number, unit, forward):
                 number[supply(start, link, w)] += flow
                 left -= flow
                 ways -= 1
+        number[supply(start, link, v)] = left
+
+
+@register_jitable
+def push_along_arcs(n, start, link, number):
+    """Push flow from the source over single arcs to the sink, for graphs that are no grids.
+
+    There the order of the nodes says little, and sweeps take longer than they save.
+    """
+    for v in range(n):
+        left = number[supply(start, link, v)]
+        if left <= 0.0:
+            continue
+        for j in range(first_arc(start, v), first_arc(start, v + 1)):
+            w = supply(start, link, head(start, link, j))
+            if number[w] < 0.0:
+                flow = min(left, number[residual(start, link, j)], -number[w])
+                number[residual(start, link, j)] -= flow
+                number[residual(start, link, sister(start, link, j))] += flow
+                number[w] += flow
+                left -= flow
         number[supply(start, link, v)] = left
