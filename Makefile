@@ -20,6 +20,10 @@ suite: .venv/test
 test-cluster: .venv/test
 	$(BIN)/pytest -m cluster tests/backends/test_ray_cluster.py
 
+# Tests that compile much for themselves alone.
+test-slow: .venv/test
+	$(BIN)/pytest -m slow tests
+
 # As other processors would: other routines of OpenBLAS, other instructions, other hash seeds; and
 # with checks of bounds in compiled code. SHORT=1 runs three variants only.
 test-machines: .venv/test

@@ -134,6 +134,9 @@ def soften(value, weight, order, t, share, sums):
             total += share[i, k]
             mean += share[i, k] * below
             sums[2] += share[i, k] > 0.0
+        if not total > 0.0:  # values that are not finite
+            sums[0] = math.nan
+            return
         for k in range(K):
             share[i, k] /= total
         sums[0] += weight[i] * top
@@ -156,5 +159,7 @@ def soft_slope(value, direction, weight, order, t, step):
                 part = math.exp(below)
                 total += part
                 mean += part * direction[i, k]
+        if not total > 0.0:  # values that are not finite: the step is far too long
+            return math.inf
         slope += weight[i] * mean / total
     return slope

@@ -43,9 +43,9 @@ def cut_grid(gain: Any, right: Any, down: Any) -> tuple[np.ndarray, float]:
 
     Examples
     --------
-    >>> labels, value = cut_grid([[2.0, -1.0], [-1.0, -3.0]], [[1.5], [0.5]], [[0.5, 0.5]])
+    >>> labels, value = cut_grid([[2.0, -1.0], [-1.0, -3.0]], [[1.5], [0.5]], [[0.25, 0.25]])
     >>> labels.tolist(), value
-    ([[1, 1], [0, 0]], 0.0)
+    ([[1, 1], [0, 0]], 0.5)
     """
     gain, right, down = (
         finite_numbers(a, name) for a, name in ((gain, "gain"), (right, "right"), (down, "down"))

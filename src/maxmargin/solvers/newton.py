@@ -23,6 +23,7 @@ from ..engine.smooth_passes import soft_slope, soften
 from ..errors import DataError
 from .base import Solver, State, Step
 from .checking import require
+from .contradiction import check_finite
 from .task import Task
 
 #: Maximum number of weights: the matrix of second derivatives has this many rows and columns.
@@ -113,6 +114,8 @@ class Newton(Solver):
             gradient, error = w - g, C * sums[1]
             H *= C / state.t
             direction = -_solve(H, gradient)
+        P, D = 0.5 * float(w @ w) + C * sums[0], C * loss - 0.5 * float(g @ g)
+        check_finite(direction, P, D, every=True)
         state.planes = int(sums[2]) - len(order)
         decrement = -float(gradient @ direction)
         with task.share("line search"):
@@ -125,7 +128,7 @@ class Newton(Solver):
         state.recovering = len(order) < shard.n
         if state.recovering:
             return None, np.inf, -np.inf
-        return w, 0.5 * float(w @ w) + C * sums[0], C * loss - 0.5 * float(g @ g)
+        return w, P, D
 
     def _start(self, task: Task, state: NewtonState) -> Step:
         """P(0) and the first temperature; alpha at the truth has the dual value 0."""
@@ -193,6 +196,6 @@ def _search(
         if high is None:
             step *= 2.0
         else:  # where the line through both slopes is zero, but not close to an end
-            share = -low[1] / (high[1] - low[1])
+            share = -low[1] / (high[1] - low[1])  # 0 if the slope there is infinite
             step = low[0] + (high[0] - low[0]) * min(max(share, 0.1), 0.9)
     return step

@@ -265,6 +265,6 @@ def test_reports_draw_graphs_with_positions(tmp_path):
     clf = mm.GraphSVC(C=C).fit(placed, Y)
     clf.report(tmp_path / "report.html", placed, Y)
     page = (tmp_path / "report.html").read_text(encoding="utf8")
-    assert page.count("<circle cx=") == 5 and page.count("<line x1=") == 3
+    assert page.count("<circle cx=") == 2 * 5 and page.count("<line x1=") == 3  # discs in rings
     clf.report(tmp_path / "report.html", X, Y)
     assert "<circle cx=" not in (tmp_path / "report.html").read_text(encoding="utf8")

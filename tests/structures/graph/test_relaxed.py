@@ -135,6 +135,7 @@ def test_points_that_are_not_consistent_are_refused(K):
     assert valid[pack.offsets[1] :].all()
 
 
+@pytest.mark.slow
 def test_check_problem_finds_nothing():
     X, Y = rings(2, (4, 3))
     assert "no mistake" in str(mm.check_problem(RelaxedGraphProblem(2), X, Y))
