@@ -2,18 +2,16 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test suite test-cluster test-machines test-pythons test-lowest install-newest soak
+.PHONY: demo test test-cluster test-slow test-machines test-pythons test-lowest install-newest soak
 .PHONY: check-wheels lint types bench docs clean
 
 # One thread of OpenBLAS for each of the two processes: more wait for each other, and cost time.
-suite test-machines test-pythons test-lowest: export OPENBLAS_NUM_THREADS = 1
+test test-machines test-pythons test-lowest: export OPENBLAS_NUM_THREADS = 1
 
 demo: .venv/base
 	$(BIN)/maxmargin demo
 
-test: lint types suite
-
-suite: .venv/test
+test: lint types
 	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=15
 
 # Several Ray nodes on this machine, which lose workers and nodes while they train.
