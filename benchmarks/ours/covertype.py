@@ -39,6 +39,7 @@ def solvers() -> dict[str, Any]:
 
     return {
         "default": "auto",
+        "SDM": "sdm",
         "one-slack as printed": OneSlack(step=1.0, cache=0),
         "one-slack, short steps": OneSlack(step=0.1, cache=0),
     }

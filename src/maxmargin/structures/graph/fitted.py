@@ -26,6 +26,7 @@ from .pairs import first_pairs, pair_tables
 from .plans import all_forests
 from .problem import GraphProblem
 from .several import exact_kinds, graph_marginals, several_of_graphs
+from .zero_one import ZeroOneGraphProblem
 
 
 class _GraphModel(WarmStartParameters, _SVC):
@@ -245,10 +246,9 @@ class _GraphModel(WarmStartParameters, _SVC):
         """The problem, after the labels are known; for these graphs or for any."""
         K, cost = len(self.classes_), None
         if isinstance(self.loss, str):
-            if self.loss != "hamming":
+            if self.loss not in ("hamming", "zero-one"):
                 raise DataError(
-                    f"loss must be 'hamming' or a cost matrix, got {self.loss!r:.100}: a loss of "
-                    "whole graphs, such as zero-one, has no oracle here"
+                    f"loss must be 'hamming', 'zero-one' or a cost matrix, got {self.loss!r:.100}"
                 )
         else:
             cost = np.array(self.loss, np.float64)
@@ -257,6 +257,8 @@ class _GraphModel(WarmStartParameters, _SVC):
             cost = (1.0 - np.eye(K) if cost is None else cost) * self.class_weight_[:, None]
         forests = self.inference == "auto" and graphs is not None and all_forests(graphs)
         inference = "forest" if forests else self.inference
+        if isinstance(self.loss, str) and self.loss == "zero-one" and inference == "forest":
+            return ZeroOneGraphProblem(K, self.pairwise, self.type_classes_)
         return GraphProblem(K, self.pairwise, cost, inference, self.type_classes_)
 
     def _set_weights(self, w: np.ndarray) -> None:

@@ -19,6 +19,9 @@ class GraphOptions(TrainOptions):
     class_weight: Literal["balanced"] | None = option(
         None, "Weight labels by the inverse of their frequency."
     )
+    loss: Literal["hamming", "zero-one"] = graph_option(
+        "hamming", "The number of wrong labels, or 1 for a graph with any (without cycles only)."
+    )
     pairwise: Literal["full", "symmetric", "potts", "associative"] = graph_option(
         "full",
         "Weights of pairs of labels: one per ordered pair, per pair, for equal labels, or the "
@@ -31,4 +34,6 @@ class GraphOptions(TrainOptions):
 
     def parameters(self) -> dict[str, Any]:
         """The parameters of a ``GraphSVC``."""
-        return super().parameters() | self.given("class_weight", "pairwise", "inference", "relax")
+        return super().parameters() | self.given(
+            "class_weight", "loss", "pairwise", "inference", "relax"
+        )

@@ -18,16 +18,17 @@ from .node_types import encode_types, learn_types, names_of_features
 from .problem import GraphProblem
 from .relaxed import RelaxedGraphProblem
 from .scale import warn_of_scale
+from .zero_one import ZeroOneGraphProblem
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class GraphParameters:
     """The parameters of estimators that label the nodes of graphs.
 
-    loss : "hamming" or array (n_classes, n_classes)
+    loss : "hamming", "zero-one" or array (n_classes, n_classes)
         "hamming": the number of wrong labels; array: the sum over nodes of ``loss[t, k]`` for
         predicting label k if t is true, in the order of ``classes_``. Both are multiplied by the
-        weights of the nodes.
+        weights of the nodes. "zero-one": 1 if any label is wrong, for graphs without cycles.
     class_weight : dict or "balanced", optional
         Factor of the loss of nodes, by their true label.
     pairwise : {"full", "symmetric", "potts", "associative"}
@@ -103,6 +104,8 @@ class _GraphTrainer(GraphParameters, _GraphModel):
         graphs = encode_types(graphs, self.types_)
         self.class_weight_ = None if self.class_weight is None else self._class_weights(codes)
         problem = self._relaxed(self._problem(graphs))
+        if isinstance(self.loss, str) and self.loss == "zero-one":
+            self._check_zero_one(problem)
         self.inference_ = problem.kind
         outputs = [codes[lo:hi] for lo, hi in pairwise(graphs.offsets.tolist())]
         return problem, graphs, outputs, weight
@@ -119,6 +122,19 @@ class _GraphTrainer(GraphParameters, _GraphModel):
                 "relax=True cannot train graphs whose nodes have types: leave out relax, or types"
             )
         return RelaxedGraphProblem(problem.n_classes, problem.pairwise, problem.cost)
+
+    def _check_zero_one(self, problem: GraphProblem) -> None:
+        """Refuse what the 0/1 loss of whole graphs cannot be trained with."""
+        if self.class_weight is not None:
+            raise DataError(
+                "class_weight multiplies the loss of nodes, and loss='zero-one' counts whole "
+                "graphs: leave out one of them"
+            )
+        if not isinstance(problem, ZeroOneGraphProblem):
+            raise DataError(
+                "loss='zero-one' has an oracle for graphs without cycles only, with "
+                "inference='auto' or 'forest' and without relax: use loss='hamming'"
+            )
 
     def _learn(self, X: Any) -> None:
         """Learn from X what ``_stack`` needs."""
