@@ -48,7 +48,6 @@ def run(session: Session) -> Verdict:
     columns = [
         Column("data", "data"),
         Column("tol", "tol", lambda value: f"{value:g}"),
-        Column("solver", "solver"),
         Column("cpu", "CPU s", seconds),
     ]
     session.table([g for groups in grid.values() for g in groups], columns, "default solver")
