@@ -41,7 +41,7 @@ PARTS = ((0.15, 1 / 32), (0.05, 1 / 8), (0.02, 1 / 3))
 #: Minimum number of examples in a part, for each weight.
 PER_WEIGHT = 20
 
-#: The line search ends when the slope has fallen to this fraction, or after so many trials.
+#: The line search ends when the slope has fallen to this fraction, or after this number of trials.
 FLAT, TRIALS = 0.5, 8
 
 
