@@ -212,7 +212,7 @@ def test_parameters_that_are_refused():
         mm.GraphSVC(pairwise="associative").fit(negative, Y)
     with pytest.raises(mm.DataError, match="pairwise must be one of"):
         mm.GraphSVC(pairwise="other").fit(X, Y)
-    with pytest.raises(mm.DataError, match="zero-one, has no oracle"):
+    with pytest.raises(mm.DataError, match="has an oracle for graphs without cycles only"):
         mm.GraphSVC(loss="zero-one").fit(X, Y)
     with pytest.raises(mm.DataError, match="slack rescaling has no oracle"):
         mm.GraphSVC(rescaling="slack").fit(X, Y)
