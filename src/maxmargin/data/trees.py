@@ -94,8 +94,9 @@ class Tree:
         while stack:
             node = stack.pop()
             yield node
-            if not node.preterminal:
-                stack.extend(reversed(node.children))  # type: ignore[arg-type]
+            children = node.children
+            if type(children[0]) is Tree:
+                stack.extend(children[::-1])  # type: ignore[arg-type]
 
     def spans(self) -> list[tuple[str, int, int]]:
         """Label, first word and end (excluded) of each constituent; parents come first."""

@@ -60,42 +60,43 @@ class Node(NamedTuple):
 
 def binarise(tree: Tree, horizontal: int | None = None, vertical: int = 1) -> list[Node]:
     """The nodes of a tree, a parent before its parts, the left part before the right."""
-    size: dict[int, int] = {}
-    for node in reversed(list(tree.subtrees())):
-        size[id(node)] = 1 if node.preterminal else sum(size[id(c)] for c in node.children)
+    words = count_words(tree)
     nodes: list[Node] = []
-    # Remaining work: a tree below ``owner``, or the last children of ``owner``.
-    todo: list[tuple[Tree | tuple[Any, ...], Phrase | None, int]] = [(tree, None, 0)]
-
-    def split(children: tuple[Any, ...], owner: Phrase, start: int) -> None:
-        first: Any = children[0]
-        rest: Any = children[1:]
-        todo.append((rest if len(rest) > 1 else rest[0], owner, start + size[id(first)]))
-        todo.append((first, owner, start))
-
+    # Remaining work: a tree below ``owner``, or its last children; the first and the last word.
+    todo: list[tuple[Tree | tuple[Any, ...], Phrase | None, int, int]] = []
+    todo.append((tree, None, 0, words[id(tree)]))
     while todo:
-        item, owner, start = todo.pop()
+        item, owner, start, end = todo.pop()
         if isinstance(item, tuple):
             known = item if horizontal is None else item[:horizontal]
-            part = Part(
-                None if horizontal is None else owner,
-                tuple(_symbol(child, owner, vertical) for child in known),
-            )
-            nodes.append(Node(start, start + sum(size[id(child)] for child in item), part))
-            assert owner is not None
-            split(item, owner, start)
-            continue
-        chain: list[Phrase] = []
-        symbol = _symbol(item, owner, vertical)
-        while len(item.children) == 1 and not item.preterminal:
-            assert isinstance(symbol, Phrase)
-            chain.append(symbol)
-            item, owner = item.children[0], symbol  # type: ignore[assignment]
-            symbol = _symbol(item, owner, vertical)  # type: ignore[arg-type]
-        nodes.append(Node(start, start + size[id(item)], symbol, tuple(chain)))
-        if isinstance(symbol, Phrase):
-            split(item.children, symbol, start)
+            rest = tuple([_symbol(child, owner, vertical) for child in known])
+            nodes.append(Node(start, end, Part(None if horizontal is None else owner, rest)))
+            children = item
+        else:
+            chain: list[Phrase] = []
+            symbol = _symbol(item, owner, vertical)
+            while len(item.children) == 1 and isinstance(symbol, Phrase):
+                chain.append(symbol)
+                item, owner = item.children[0], symbol  # type: ignore[assignment]
+                symbol = _symbol(item, owner, vertical)  # type: ignore[arg-type]
+            nodes.append(Node(start, end, symbol, tuple(chain)))
+            if isinstance(symbol, Tag):
+                continue
+            children, owner = item.children, symbol
+        middle = start + words[id(children[0])]
+        todo.append((children[1:] if len(children) > 2 else children[1], owner, middle, end))  # type: ignore[arg-type]
+        todo.append((children[0], owner, start, middle))  # type: ignore[arg-type]
     return nodes
+
+
+def count_words(tree: Tree) -> dict[int, int]:
+    """The number of words below each node, by the node's ``id``."""
+    count: dict[int, int] = {}
+    for node in reversed(list(tree.subtrees())):
+        children = node.children
+        inner = type(children[0]) is Tree
+        count[id(node)] = sum([count[id(child)] for child in children]) if inner else 1
+    return count
 
 
 def unbinarise(nodes: Sequence[Node], words: Sequence[str]) -> Tree:
@@ -126,7 +127,7 @@ def binary_rules(nodes: Iterable[Node]) -> list[tuple[Symbol, Symbol, Symbol] | 
 
 
 def _symbol(tree: Tree, owner: Phrase | None, vertical: int) -> Phrase | Tag:
-    if tree.preterminal:
+    if type(tree.children[0]) is not Tree:
         return Tag(tree.label)
     if vertical == 1:
         return Phrase(tree.label)
