@@ -112,23 +112,60 @@ def test_the_tutorial_word_for_word(shell, tmp_path, monkeypatch):
     assert "2881" in shell("maxmargin suspects tagger.mm train.txt -n 5")
 
 
+class Page:
+    """A page as one program: later blocks may use what earlier ones defined."""
+
+    def __init__(self, path, folder):
+        self.name, self.done, self.names = path.name, 0, {"__name__": "page"}
+        self.blocks = python_blocks(path)
+        self.folder = folder
+        mm.datasets.write_conll(folder / "train.txt", 30, seed=1)
+        mm.datasets.write_conll(folder / "test.txt", 10, seed=2)
+        for name in ("train.mrg.gz", "test.mrg.gz"):
+            (folder / name).write_bytes(gzip.compress(TREES.encode()))
+
+    def run(self, number):
+        """Run a block, after those before it that have not run."""
+        for k in range(self.done, number + 1):
+            exec(compile(self.blocks[k], f"{self.name}, block {k}", "exec"), self.names)
+            self.done = k + 1
+
+
+def python_blocks(path):
+    return [block for kind, block in blocks(path) if kind == "python"]
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """The pages that have been begun, by path."""
+    begun = {}
+
+    def page(path):
+        if path not in begun:
+            begun[path] = Page(path, tmp_path_factory.mktemp(path.stem))
+        return begun[path]
+
+    return page
+
+
 PAGES = sorted(page for page in DOCS.glob("*.md") if page.name not in {"tutorial.md", *NEED_FILES})
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_python_blocks_of_pages_run(page, tmp_path, monkeypatch):
-    """One page is one program: later blocks may use what earlier ones defined."""
-    if page.name in NEED_LIBRARIES:
-        pytest.importorskip(NEED_LIBRARIES[page.name])
-    parts = [block for kind, block in blocks(page) if kind == "python"]
-    monkeypatch.chdir(tmp_path)
-    mm.datasets.write_conll("train.txt", 30, seed=1)
-    mm.datasets.write_conll("test.txt", 10, seed=2)
-    for name in ("train.mrg.gz", "test.mrg.gz"):
-        Path(name).write_bytes(gzip.compress(TREES.encode()))
-    names = {"__name__": "page"}
-    for number, block in enumerate(parts):
-        exec(compile(block, f"{page.name}, block {number}", "exec"), names)
+@pytest.mark.parametrize(
+    ("path", "number"),
+    [
+        pytest.param(page, number, id=f"{page.stem}-{number}")
+        for page in PAGES
+        for number in range(len(python_blocks(page)))
+    ],
+)
+def test_python_blocks_of_pages_run(path, number, pages, monkeypatch):
+    if path.name in NEED_LIBRARIES:
+        pytest.importorskip(NEED_LIBRARIES[path.name])
+    page = pages(path)
+    monkeypatch.chdir(page.folder)
+    page.run(number)
+    assert page.done > number
 
 
 def test_every_page_is_in_the_contents():
