@@ -104,7 +104,7 @@ class _MultilabelModel(ClassifierMixin, WarmStartParameters, _SVC):
 
     def _decisions(self, X: Any, Y: Any) -> dict[str, Any]:
         """Single labels, where their scores are known."""
-        if self._problem().kind != "forest":
+        if self._problem().kind not in ("forest", "branch"):
             return {}
         return {"labels": Decisions(self.decision_function(X).ravel(), np.ravel(Y) == 1)}
 

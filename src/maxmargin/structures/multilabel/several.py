@@ -40,7 +40,7 @@ def label_scores(problem: Any, pack: Pack, w: np.ndarray) -> np.ndarray:
     kind = exact_kind(problem.kind, problem.plan, problem.n_labels)
     if kind is None:
         raise DataError(
-            "scores of single labels need max-marginals, which are not known with weights of all "
+            "scores of single labels need exact inference, which there is not with weights of all "
             "pairs of more than 20 labels: use interactions='tree' or 'none'"
         )
     found = np.zeros((pack.n, problem.n_labels))
