@@ -101,6 +101,12 @@ def test_auto_looks_at_counts_and_signs(K, forest, attractive, kind):
     assert is_exact(kind) == (kind in ("forest", "min-cut"))
 
 
+def test_auto_visits_all_labellings_of_few_nodes():
+    assert choose("auto", 2, forest=False, attractive=False, nodes=20) == "branch"
+    assert choose("auto", 2, forest=False, attractive=False, nodes=21) == "roof-dual"
+    assert is_exact("branch")
+
+
 @pytest.mark.parametrize(
     ("inference", "K", "message"),
     [
@@ -108,6 +114,7 @@ def test_auto_looks_at_counts_and_signs(K, forest, attractive, kind):
         ("forest", 2, "needs graphs without cycles"),
         ("min-cut", 2, "attractive"),
         ("roof-dual", 3, "needs 2 labels, not 3"),
+        ("branch", 2, "at most 20 nodes"),
     ],
 )
 def test_decoders_that_do_not_fit_are_refused(inference, K, message):

@@ -28,6 +28,13 @@ def test_cuts_of_attractive_models_are_exact(model):
     assert value == model.value(y) == model.maximum()
 
 
+@given(models(labels=(2, 2), nodes=8))
+@settings(max_examples=1000, deadline=None)
+def test_branches_find_the_maximum(model):
+    y, value = decode("branch", model)
+    assert value == model.value(y) == model.maximum()
+
+
 @given(models(labels=(2, 2), nodes=8, attractive=True, whole=False))
 @settings(max_examples=300, deadline=None)
 def test_real_scores_too(model):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -195,6 +195,17 @@ def test_what_cannot_be_stored_is_refused_before_writing(tmp_path, data, paramet
     estimator = mm.MulticlassSVC().fit(*data)
     estimator.set_params(**parameters)
     with pytest.raises(mm.ModelFileError, match="|".join(parameters)):
+        estimator.save(tmp_path / "m")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("primal", np.nan), ("n_iter", -1), ("time", np.inf), ("solver", 3)]
+)
+def test_a_result_that_could_not_be_read_is_not_written(tmp_path, data, field, value):
+    estimator = mm.MulticlassSVC().fit(*data)
+    estimator.result_ = replace(estimator.result_, **{field: value})
+    with pytest.raises(mm.ModelFileError, match="cannot be stored"):
         estimator.save(tmp_path / "m")
     assert not list(tmp_path.iterdir())
 

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from ..errors import ProblemError
+from .branch import branch_size
 from .combined import combined_messages, combined_size
 from .expansion import expansion_size
 from .lp import lp_messages, lp_size
@@ -43,6 +44,7 @@ def _nothing(n: int, m: int, K: int) -> int:
 DECODERS = {
     "forest": Decoder("forest:decode_forest", lambda n, m, K: (n + 1) * K, _nothing, True),
     "min-cut": Decoder("two_labels:decode_min_cut", min_cut_size, _nothing, True),
+    "branch": Decoder("branch:decode_branch", branch_size, _nothing, True),
     "roof-dual": Decoder("roof_dual:decode_roof_dual", roof_decoder_size, roof_messages, False),
     "trws": Decoder("trws:decode_trws", sweep_size, lambda n, m, K: m * K, False),
     "expansion": Decoder("expansion:decode_expansion", expansion_size, lambda n, m, K: n, False),
@@ -54,7 +56,11 @@ DECODERS = {
 SLOW = ("exact",)
 
 
-def choose(inference: str, K: int, forest: bool, attractive: bool) -> str:
+#: The largest number of nodes for "branch": it visits at most 2 ** nodes labellings.
+FEW = 20
+
+
+def choose(inference: str, K: int, forest: bool, attractive: bool, nodes: int | None = None) -> str:
     """The name of the decoder for graphs with K labels.
 
     Parameters
@@ -68,6 +74,8 @@ def choose(inference: str, K: int, forest: bool, attractive: bool) -> str:
     attractive : bool
         Whether there are two labels, and pairs of equal labels never score less in sum than pairs
         of different labels.
+    nodes : int, optional
+        The number of nodes of every graph, if it is the same.
 
     Examples
     --------
@@ -87,8 +95,13 @@ def choose(inference: str, K: int, forest: bool, attractive: bool) -> str:
         raise ProblemError(
             'inference="min-cut" needs two labels and attractive pairs: use "auto" or "roof-dual"'
         )
-    if inference in ("roof-dual", "min-cut") and K != 2:
+    if inference in ("roof-dual", "min-cut", "branch") and K != 2:
         raise ProblemError(f'inference="{inference}" needs 2 labels, not {K}: use "auto"')
+    few = nodes is not None and nodes <= FEW
+    if inference == "branch" and not few:
+        raise ProblemError(
+            f'inference="branch" needs one size of all graphs, and at most {FEW} nodes: use "auto"'
+        )
     if inference == "lp" and K == 2:
         return "roof-dual"  # its bound is the optimum of the relaxation
     if inference != "auto":
@@ -96,7 +109,7 @@ def choose(inference: str, K: int, forest: bool, attractive: bool) -> str:
     if forest:
         return "forest"
     if K == 2:
-        return "min-cut" if attractive else "roof-dual"
+        return "min-cut" if attractive else "branch" if few else "roof-dual"
     return "combined"
 
 

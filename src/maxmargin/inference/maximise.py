@@ -31,8 +31,9 @@ def maximise(
         Scores of the pairs of labels of each edge.
     inference : str
         "auto" chooses by the number of labels, the cycles of the graph and the signs of the pair
-        scores. Compiled decoders are "forest", "min-cut", "roof-dual", "trws", "expansion",
-        "combined" and "lp" (the relaxation to optimality); "exact" calls HiGHS and is slow.
+        scores. Compiled decoders are "forest", "min-cut", "branch" (two labels, at most 20 nodes),
+        "roof-dual", "trws", "expansion", "combined" and "lp" (the relaxation to optimality);
+        "exact" calls HiGHS and is slow.
     effort : int
         The largest number of sweeps of decoders that are not exact.
 
@@ -55,7 +56,7 @@ def maximise(
         raise DataError(f"effort is {effort}: at least 1 sweep is needed")
     (n, K), (edges, pair) = unary.shape, merge_tables(edges, pair)
     m, plan = len(edges), plan_graph(n, edges)
-    kind = choose(inference, K, is_forest(plan, n), is_attractive(pair))
+    kind = choose(inference, K, is_forest(plan, n), is_attractive(pair), n)
     if n == 0:
         return np.zeros(0, np.int32), 0.0
     if kind in SLOW:

@@ -27,10 +27,11 @@ MOST_LARGE = 60
 
 
 def label_colors(codes: np.ndarray) -> np.ndarray:
-    """RGB colours (..., 3) of class numbers; -1 is white."""
+    """Colours with opacity (..., 4) of class numbers; -1 shows the background of the page."""
     table = np.array([[int(c[k : k + 2], 16) for k in (0, 2, 4)] for c in PALETTE], np.uint8)
-    colors = table[codes % len(PALETTE)]
-    colors[codes < 0] = 255
+    colors = np.full((*codes.shape, 4), 255, np.uint8)
+    colors[..., :3] = table[codes % len(PALETTE)]
+    colors[codes < 0] = 0
     return colors
 
 
@@ -43,11 +44,11 @@ def image_colors(image: np.ndarray) -> np.ndarray:
 
 
 def png(colors: np.ndarray) -> bytes:
-    """RGB colours (h, w, 3) of type uint8 as a PNG file."""
-    h, w, _ = colors.shape
-    lines = np.zeros((h, 3 * w + 1), np.uint8)  # each line begins with its filter, 0 for none
+    """Colours (h, w, 3) or, with opacity, (h, w, 4) of type uint8 as a PNG file."""
+    h, w, channels = colors.shape
+    lines = np.zeros((h, channels * w + 1), np.uint8)  # each line begins with its filter, 0: none
     lines[:, 1:] = colors.reshape(h, -1)
-    header = struct.pack(">IIBBBBB", w, h, 8, 2, 0, 0, 0)
+    header = struct.pack(">IIBBBBB", w, h, 8, 2 if channels == 3 else 6, 0, 0, 0)
     parts = ((b"IHDR", header), (b"IDAT", zlib.compress(lines.tobytes())), (b"IEND", b""))
     return b"\x89PNG\r\n\x1a\n" + b"".join(
         struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
@@ -60,7 +61,8 @@ def picture_html(colors: np.ndarray, title: str) -> str:
     data = base64.b64encode(png(colors)).decode()
     return (
         '<figure style="display:inline-block;margin:4px">'
-        f'<img width="{WIDTH}" alt="{escape(title)}" style="image-rendering:pixelated"'
+        f'<img width="{WIDTH}" alt="{escape(title)}"'
+        ' style="image-rendering:pixelated;outline:1px solid rgb(128 128 128 / 40%)"'
         f' src="data:image/png;base64,{data}">'
         f"<figcaption>{escape(title)}</figcaption></figure>"
     )

@@ -61,10 +61,8 @@ def save_model(estimator: Any, path: Any) -> None:
         key: encode_parameter(key, value, arrays, parts.parameter_classes)
         for key, value in parameters.items()
     }
-    try:
+    with _refusing("parameter"):
         parts.check_parameters(parameters)
-    except (ValueError, TypeError) as error:
-        raise ModelFileError(f"a model with such a parameter cannot be stored: {error}") from error
     meta["fitted"] = {
         key: labels_to_json(getattr(estimator, key)) for key in _LABELS if hasattr(estimator, key)
     }
@@ -74,7 +72,20 @@ def save_model(estimator: Any, path: Any) -> None:
     arrays["history"] = np.array(estimator.result_.history, np.float64).reshape(
         -1, len(Record._fields)
     )
+    with _refusing("label"):
+        decode_fitted(meta["fitted"])
+    with _refusing("result"):
+        decode_result(meta["result"], arrays["history"], estimator.result_.w)
     write_container(path, meta, arrays)
+
+
+@contextmanager
+def _refusing(what: str) -> Iterator[None]:
+    """Turn errors of the checks of ``contents`` into a ModelFileError, before a file is written."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        raise ModelFileError(f"a model with such a {what} cannot be stored: {error}") from error
 
 
 def load(path: Any, find: Find, problem: Any = None, max_bytes: int | None = None) -> Any:

@@ -109,7 +109,7 @@ def test_images_have_marginals_of_pixels():
     assert [y.shape for y, _ in outputs] == [(3, 4)] * 3
 
 
-@pytest.mark.parametrize("interactions", ["none", "tree"])
+@pytest.mark.parametrize("interactions", ["none", "tree", "full"])
 def test_label_sets(interactions):
     X, Y = make_multilabel_classification(90, n_features=5, n_classes=3, random_state=0)
     X = X / 10
@@ -131,9 +131,9 @@ def test_label_sets(interactions):
     assert (np.diff(p.ravel()[np.argsort(clf.decision_function(X[70:]).ravel())]) >= -1e-12).all()
 
 
-def test_label_sets_with_all_pairs():
+def test_label_sets_without_exact_inference():
     X, Y = make_multilabel_classification(30, n_features=5, n_classes=4, random_state=0)
-    clf = mm.MultilabelSVC(C=0.01, interactions="full").fit(X / 10, Y)
+    clf = mm.MultilabelSVC(C=0.01, interactions="full", inference="roof-dual").fit(X / 10, Y)
     with pytest.raises(mm.DataError, match="use interactions='tree' or 'none'"):
         clf.decision_function(X)
     assert len(clf.predict_m_best(X[:2] / 10, 3, 1.0)[0]) >= 1

@@ -23,7 +23,7 @@ def test_decode_finds_the_best_wrong_labelling(compiled):
     X, Y = random_examples(K, (4, 3, 1, 2), cycle=False)
     X[0] = mm.Graph(X[0].nodes, X[0].edges[[0, 2]], X[0].edge_features[[0, 2]])
     problem = ZeroOneGraphProblem(K)
-    w = random.randn(problem.dim(2, 2))
+    w = 0.1 * random.randn(problem.dim(2, 2))  # no score is better by more than the loss
     best = [max(outputs(K)(x), key=lambda y, x=x: w @ features(x, y, K, "full")) for x in X]
     for truth in (Y, [np.array(y) for y in best]):
         pack = problem.pack(X, truth)
@@ -37,9 +37,24 @@ def test_decode_finds_the_best_wrong_labelling(compiled):
             assert w @ features(x, y, K, "full") == pytest.approx(highest)
 
 
+@SPEEDS
+def test_the_truth_may_be_better_by_more_than_its_loss(compiled):
+    X, Y = random_examples(2, (2,), cycle=False)
+    problem = ZeroOneGraphProblem(2)
+    w = np.random.RandomState(0).randn(problem.dim(2, 2))
+    Y = [np.array(max(outputs(2)(X[0]), key=lambda y: w @ features(X[0], y, 2, "full")))]
+    shard = make_shard(problem, problem.pack(X, Y), compiled)
+    labels = shard.new_labels()
+    shard.oracle(1e6 * w, MARGIN, labels, shard.everyone)
+    assert labels.tolist() == Y[0].tolist()
+
+
+@pytest.mark.parametrize("separable", [False, True])
 @pytest.mark.parametrize("rescaling", ["margin", "slack"])
-def test_reaches_the_optimum(rescaling):
+def test_reaches_the_optimum(rescaling, separable):
     X, Y = random_examples(2, (3, 2, 3), cycle=False)
+    if separable:  # so that the truth is best by more than 1 for some weights on the way
+        Y = [(x.nodes[:, 0] > 0).astype(int) for x in X]
     planes = enumerate_planes(lambda x, y: features(x, y, 2, "full"), differs, X, Y, outputs(2))
     best = enumerate_optimum(*planes, C)
     clf = mm.GraphSVC(C=C, tol=1e-6, loss="zero-one", rescaling=rescaling).fit(X, Y)

@@ -143,7 +143,11 @@ def test_reports_show_images(tmp_path):
     for code, truth in zip(found, Y, strict=True):
         pixels = np.asarray(Image.open(io.BytesIO(base64.b64decode(code))))
         assert np.array_equal(pixels, label_colors(truth))
-        assert len(np.unique(pixels.reshape(-1, 3), axis=0)) == len(np.unique(truth))
+        assert len(np.unique(pixels.reshape(-1, 4), axis=0)) == len(np.unique(truth))
+    wrong = re.findall(r'alt="errors"[^>]*base64,([^"]+)"', page)
+    for code, truth, y in zip(wrong, Y, clf.predict(X), strict=True):
+        pixels = np.asarray(Image.open(io.BytesIO(base64.b64decode(code))))
+        assert np.array_equal(pixels[:, :, 3] > 0, truth != y)  # the page, dark or light, elsewhere
 
 
 def test_large_channels_are_named():

@@ -69,6 +69,23 @@ def test_all_pairs_within_the_certificate(interactions):
         assert mine <= best + 1e-9 <= limit + 2e-9
 
 
+@pytest.mark.parametrize("interactions", ["full", "associative"])
+def test_scores_of_single_labels(interactions):
+    """The best set with a label against the best one without it, by enumeration."""
+    X, Y = data(20, L=3)
+    clf = mm.MultilabelSVC(C=C, interactions=interactions, fit_intercept=True).fit(X, Y)
+    sets = np.array(list(itertools.product((0, 1), repeat=3)))
+    problem, w = clf._both()
+    pack = problem.pack(np.repeat(X, len(sets), axis=0))
+    scores = problem.first_scores(pack, w, np.tile(sets, (len(X), 1)).ravel()).reshape(len(X), -1)
+    expected = np.column_stack(
+        [scores[:, sets[:, k] == 1].max(1) - scores[:, sets[:, k] == 0].max(1) for k in range(3)]
+    )
+    np.testing.assert_allclose(clf.decision_function(X), expected)
+    assert np.array_equal(clf.predict(X), sets[scores.argmax(axis=1)])
+    assert clf.result_.gap_inference == 0
+
+
 def test_associative_pairs_only_attract(tmp_path):
     """Their weights are >= 0, inference is exact, and a model file keeps them."""
     X, Y = data()

@@ -2,7 +2,7 @@
 
 Every labelling but the true one has the loss 1, so the oracle needs the best labelling, and the
 second best one where the best is the truth. That one differs at some node: max-marginals say at
-which node and with which label.
+which node and with which label. If its score is lower by more than 1, the truth is the answer.
 """
 
 from __future__ import annotations
@@ -39,25 +39,25 @@ def loss(data, i, y):
 
 @njit(nogil=True)
 def decode(data, w, i, mode, y, work):
-    """The best labelling; in training the second best if the best is the truth."""
+    """The best labelling; in training the second best if the best is the truth by less than 1."""
     plan, _, unary, pair, rest = prepare(data, w, i, PREDICT, work)
     K = np.int64(data.cost.shape[0])
     decode_forest(plan, K, unary, pair, y, data.messages[:0], rest, 1)
     use_own_labels(data, i, y)
     if mode != PREDICT and loss(data, i, y) == 0.0:
         marginals, memory = rest[: len(unary)], rest[len(unary) :]
-        forest_max_marginals(plan, K, unary, pair, marginals, memory)
-        if keep_one_label(data, i, marginals, unary):
+        highest = forest_max_marginals(plan, K, unary, pair, marginals, memory)
+        if keep_one_label(data, i, marginals, unary, highest - 1.0):
             decode_forest(plan, K, unary, pair, y, data.messages[:0], rest, 1)
             use_own_labels(data, i, y)
 
 
 @register_jitable
-def keep_one_label(data, i, marginals, unary):
-    """Leave the best wrong label of a node as its only one; returns whether there is one."""
+def keep_one_label(data, i, marginals, unary, least):
+    """Leave the best wrong label of a node as its only one; returns if there is one > least."""
     K, first = np.int64(data.cost.shape[0]), data.starts[i, NODES]
     typed = data.instead.shape[0] > 0
-    best, at, label = -np.inf, -1, -1
+    best, at, label = least, -1, -1
     for v in range(len(unary) // K):
         for k in range(K):
             other = k != data.y[first + v] and (not typed or data.instead[first + v, k] == k)

@@ -47,7 +47,8 @@ class MultilabelSVC(_MultilabelModel):
         The names of the columns of Y; by default their numbers, or the columns of a data frame.
     inference : str
         How the best set is found: "auto", or the name of a decoder. "auto" is exact but for "full"
-        interactions, for which it is approximate, and bounds how far it is from the best.
+        interactions of more than 20 labels, for which it is approximate, and bounds how far it is
+        from the best.
     relax : bool
         Train the relaxed problem, in which labels can also be half present. Its objective is an
         upper bound on that of the exact problem, and the certificate proves how far the weights are

@@ -66,7 +66,7 @@ class _MultilabelModel(ClassifierMixin, WarmStartParameters, _SVC):
         return csr_array(found) if self._sparse else found
 
     def _m_best(self, X: Any, m: int, diversity: float) -> list[list[tuple[Any, float]]]:
-        """Exact without interactions and for a tree."""
+        """Exact where inference is."""
         check_is_fitted(self)
         X, L, problem, w = read_matrix(self, X, reset=False), len(self.classes_), *self._both()
         several = several_sets(problem, problem.pack(X), w, m, diversity)
@@ -83,7 +83,8 @@ class _MultilabelModel(ClassifierMixin, WarmStartParameters, _SVC):
         """How much each label is preferred, array (n, n_labels): > 0 for predicted labels.
 
         It is the best score of a set with the label, minus the best score of a set without it.
-        Not available with ``interactions="full"``, where these are not known.
+        Not available with ``interactions="full"`` and more than 20 labels, where these are not
+        known.
         """
         check_is_fitted(self)
         problem, w = self._both()
@@ -103,7 +104,7 @@ class _MultilabelModel(ClassifierMixin, WarmStartParameters, _SVC):
 
     def _decisions(self, X: Any, Y: Any) -> dict[str, Any]:
         """Single labels, where their scores are known."""
-        if self._problem().kind != "forest":
+        if self._problem().kind not in ("forest", "branch"):
             return {}
         return {"labels": Decisions(self.decision_function(X).ravel(), np.ravel(Y) == 1)}
 

@@ -56,14 +56,15 @@ class LabelSets(CompiledProblem):
         self.cost = check_label_cost(cost, n_labels)
         self.plan = plan_graph(n_labels, self.pairs)
         forest = is_forest(self.plan, n_labels)
-        self.kind = choose(inference, 2, forest, self.associative)
+        self.kind = choose(inference, 2, forest, self.associative, n_labels)
         self.functions = functions_of(self.kind)
 
     def dim(self, d: int) -> int:
         """Length of w for d features."""
-        return (d + (self.bias != 0)) * self.n_labels + self._pair_weights()
+        return (d + (self.bias != 0)) * self.n_labels + self.pair_weights()
 
-    def _pair_weights(self) -> int:
+    def pair_weights(self) -> int:
+        """The number of weights of pairs."""
         return (1 if self.associative else 4) * len(self.pairs)
 
     def pack(self, X: Any, Y: Any = None, sample_weight: np.ndarray | None = None) -> Pack:
@@ -112,7 +113,7 @@ class LabelSets(CompiledProblem):
             a, b = self.pairs.T
             total[pack.dim - len(a) :] = (Y.T @ (pack.weight[:, None] * Y))[a, b]
             return total
-        pairs = total[pack.dim - self._pair_weights() :].reshape(-1, 4)
+        pairs = total[pack.dim - self.pair_weights() :].reshape(-1, 4)
         for e, (a, b) in enumerate(self.pairs.tolist()):
             pairs[e] = np.bincount(2 * Y[:, a] + Y[:, b], pack.weight, 4)
         return total
@@ -125,7 +126,7 @@ class LabelSets(CompiledProblem):
         if self.bias:
             scores = scores + self.bias * w[d * L : (d + 1) * L]
         total = ((Y - 0.5) * scores).sum(axis=1)
-        weights = w[pack.dim - self._pair_weights() :]
+        weights = w[pack.dim - self.pair_weights() :]
         if self.associative:
             table = np.zeros((L, L))
             table[tuple(self.pairs.T)] = weights

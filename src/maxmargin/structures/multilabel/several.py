@@ -25,7 +25,11 @@ def set_models(problem: Any, pack: Pack, w: np.ndarray) -> Iterator[PairModel]:
     scores = row_products(pack.data.rows, w[: d * L].reshape(d, L))
     if problem.bias:
         scores = scores + problem.bias * w[d * L : (d + 1) * L]
-    pair = np.array(w[pack.dim - 4 * len(problem.pairs) :], np.float64).reshape(-1, 2, 2)
+    weights, pair = w[pack.dim - problem.pair_weights() :], np.zeros((len(problem.pairs), 2, 2))
+    if problem.associative:
+        pair[:, 1, 1] = weights
+    else:
+        pair[:] = weights.reshape(-1, 2, 2)
     instead = every_label(L, 2)
     for mine in scores:
         yield PairModel(pack.data.plan, np.column_stack([-0.5 * mine, 0.5 * mine]), pair, instead)
@@ -36,8 +40,8 @@ def label_scores(problem: Any, pack: Pack, w: np.ndarray) -> np.ndarray:
     kind = exact_kind(problem.kind, problem.plan, problem.n_labels)
     if kind is None:
         raise DataError(
-            "scores of single labels need max-marginals, which are not known with weights of all "
-            "pairs: use interactions='tree' or 'none'"
+            "scores of single labels need exact inference, which there is not with weights of all "
+            "pairs of more than 20 labels: use interactions='tree' or 'none'"
         )
     found = np.zeros((pack.n, problem.n_labels))
     for i, model in enumerate(set_models(problem, pack, w)):
