@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from maxmargin.features import matrix
+from maxmargin.features import coding, matrix
 from maxmargin.features.matrix import Occurrences, binary_matrix
 
 
@@ -37,3 +37,16 @@ def test_entries_are_those_of_all_patterns(n, most, patterns, seed):
     again = sp.csr_array(result)
     again.sort_indices()
     np.testing.assert_array_equal(result.indices, again.indices)
+
+
+@pytest.mark.parametrize("n", [1, 7, 300])
+def test_distinct_codes_by_hashing_and_by_sorting(monkeypatch, n):
+    codes = np.random.RandomState(n).randint(0, 10**12, 40)[
+        np.random.RandomState(0).randint(40, size=n)
+    ]
+    expected = coding.distinct(codes, 10**12)
+    monkeypatch.setattr(coding, "MANY", 0)
+    found = coding.distinct(codes, 10**12)
+    np.testing.assert_array_equal(found.first, np.sort(expected.first))
+    np.testing.assert_array_equal(codes[found.first][found.inverse], codes)
+    np.testing.assert_array_equal(found.counts, np.bincount(found.inverse))

@@ -18,7 +18,8 @@ PADDED = 2
 class Occurrences(NamedTuple):
     """The occurrences of one pattern: entry p is in row ``tokens[p]``, column ``own[inverse[p]]``.
 
-    Tokens are in increasing order. Entries in column -1 are left out.
+    Tokens are in increasing order, and each occurs at least once. Entries in column -1 are left
+    out.
     """
 
     tokens: np.ndarray
@@ -27,7 +28,8 @@ class Occurrences(NamedTuple):
 
     def between(self, start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
         """Rows, counted from ``start``, and columns of the tokens from ``start`` to ``stop``."""
-        lo, hi = np.searchsorted(self.tokens, [start, stop])
+        # Numbers of another type would make NumPy convert all tokens.
+        lo, hi = np.searchsorted(self.tokens, np.array([start, stop], self.tokens.dtype))
         return self.tokens[lo:hi] - start, self.own[self.inverse[lo:hi]]
 
 
@@ -71,14 +73,14 @@ def _sort(
     None if a column occurs twice in a row, or if rows have very different lengths: a table of
     equally long rows, which is sorted fast, would be mostly empty.
     """
-    counts = [np.bincount(rows, minlength=n) for rows, _ in entries]
-    widths = [int(count.max(initial=0)) for count in counts]
+    several = [np.bincount(rows, minlength=n) if len(rows) > n else None for rows, _ in entries]
+    widths = [1 if count is None else int(count.max()) for count in several]
     if n * sum(widths) > PADDED * sum(len(rows) for rows, _ in entries):
         return None
     table = np.full((n, sum(widths)), -1, np.int32)
     first = 0
-    for (rows, columns), count, width in zip(entries, counts, widths, strict=True):
-        if len(rows) == n * width and width == 1:
+    for (rows, columns), count, width in zip(entries, several, widths, strict=True):
+        if count is None:
             table[:, first] = columns
         else:
             number = np.arange(len(rows)) - np.repeat(np.cumsum(count) - count, count)

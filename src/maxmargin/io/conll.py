@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -204,22 +204,22 @@ def conll_lines(rows: Any, *labels: Any, separator: str = " ") -> Iterator[str]:
 
 
 def _lines(rows: Rows, labels: tuple[Any, ...], separator: str) -> Iterator[str]:
-    written: set[str] = set()
-    for i, (tokens, *extra) in enumerate(zip(rows, *labels, strict=True)):
-        columns = [list(map(str, column)) for column in extra]
-        for number, column in enumerate(columns):
-            if len(column) != len(tokens):
+    lengths = np.diff(rows.offsets).tolist()
+    columns = [column.strings() for column in rows.columns]
+    for number, column in enumerate(labels):
+        for i, (found, length) in enumerate(zip(column, lengths, strict=True)):
+            if len(found) != length:
                 raise DataError(
-                    f"sequence {i} has {len(tokens)} tokens, but {len(column)} labels in label "
-                    f"column {number}"
+                    f"sequence {i} has {length} tokens, but {len(found)} labels in label column "
+                    f"{number}"
                 )
-            if not written.issuperset(column):
-                _check_strings(column)
-                written.update(column)
+        columns.append(list(map(str, chain.from_iterable(column))))
+        _check_strings(set(columns[-1]))
+    tokens = map(separator.join, zip(*columns, strict=True))
+    for i, length in enumerate(lengths):
         if i:
             yield ""
-        for token, *last in zip(tokens, *columns, strict=True):
-            yield separator.join((*token, *last))
+        yield from islice(tokens, length)
 
 
 def _check_strings(strings: Iterable[str]) -> None:

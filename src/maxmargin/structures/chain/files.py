@@ -90,11 +90,12 @@ class ChainFiles(DataFiles):
         With ``--probabilities`` each label is followed by ``label:probability`` of all labels.
         """
         tagged = self.read_new(path, estimator, wish)
-        columns = [[[str(label) for label in labels] for labels in estimator.predict(tagged.X)]]
+        columns: list[Any] = [estimator.predict(tagged.X)]
         if wish.probabilities:
             columns += _probabilities(estimator, tagged.X)
         if tagged.table is None:
-            tokens = zip(*(chain.from_iterable(column) for column in columns), strict=True)
+            flat = (map(str, chain.from_iterable(column)) for column in columns)
+            tokens = zip(*flat, strict=True)
             write_lines_atomic(out, map(" ".join, tokens))
         else:
             write_lines_atomic(out, conll_lines(tagged.table, *columns))
