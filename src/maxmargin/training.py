@@ -184,6 +184,8 @@ def train_shard(
         saver = None if checkpoint is None else Saver(checkpoint, chosen, task)
         result = solve(chosen, task, stop, callbacks, saver, state)
     result.compile_time = compile_time
+    if keep and result.w is getattr(result.state, "w", None):
+        result.w = result.w.copy()  # a later run changes the state in place
     result.state = WarmStart.of(chosen, task, result.state) if keep else None
     return result
 

@@ -19,7 +19,8 @@ import maxmargin as mm
 from maxmargin.backends import files as files_module
 from maxmargin.backends.files import FileData, balance
 from maxmargin.backends.local import InProcess
-from maxmargin.backends.packed import Part, examples_of, read_packed, write_packed
+from maxmargin.backends.packed import Part, examples_of, read_packed
+from maxmargin.backends.packing import write_packed
 from maxmargin.structures.binary.problem import Binary
 from maxmargin.structures.multiclass.problem import Multiclass
 
@@ -195,7 +196,7 @@ def test_packed_parts_come_back(tmp_path_factory, sizes, dense, chains, single):
         parts.append(
             Part(matrix if dense else sp.csr_matrix(matrix), np.arange(n) % 2, offsets, weight)
         )
-    write_packed(place, iter(parts), 3)
+    write_packed(place, [lambda part=part: part for part in parts], 3)
     found = read_packed(place, 3, 3)
     whole = np.concatenate([p.matrix if dense else p.matrix.toarray() for p in parts])
     np.testing.assert_array_equal(found.matrix if dense else found.matrix.toarray(), whole)
@@ -208,12 +209,14 @@ def test_packed_parts_come_back(tmp_path_factory, sizes, dense, chains, single):
 
 
 def test_nothing_is_left_of_a_shard_that_could_not_be_packed(tmp_path):
+    def good():
+        return Part(np.ones((2, 2)), np.zeros(2, int), None, None)
+
     def broken():
-        yield Part(np.ones((2, 2)), np.zeros(2, int), None, None)
         raise OSError("disk full")
 
     with pytest.raises(mm.MaxMarginError, match=r"shard: the cache .*disk full"):
-        write_packed(tmp_path / "cache" / "shard", broken(), 2)
+        write_packed(tmp_path / "cache" / "shard", [good, broken], 2)
     assert os.listdir(tmp_path / "cache") == []
     (tmp_path / "file").write_text("not a folder")
     with pytest.raises(mm.MaxMarginError, match=r"file: the cache .* cannot be written"):

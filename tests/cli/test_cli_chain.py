@@ -297,3 +297,51 @@ def test_many_labels_make_one_think_of_the_wrong_column(tmp_path):
     data = write(tmp_path / "d", [f"x L{i}" for i in range(1001)])
     outcome = run("train", "chain", data, "-qo", tmp_path / "m", "--max-iter", 1)
     assert "1,001 different labels in column -1" in outcome.stderr
+
+
+# Several files in a cache
+
+
+def test_several_files_are_packed_once(folder, tmp_path, monkeypatch):
+    paths = [write(tmp_path / f"{k}.txt", rows(SENTENCES[k::2])) for k in range(2)]
+    with gzip.open(tmp_path / "1.txt.gz", "wb") as file:
+        file.write(paths[1].read_bytes())
+    data = (paths[0], tmp_path / "1.txt.gz")
+    options = ("--cache", tmp_path / "cache", "-C", 1)
+    outcome = passed("train", "chain", *data, "-o", tmp_path / "m", *options)
+    assert "6 sequences, 28 tokens" in outcome.output
+
+    def refuse(*_):
+        raise AssertionError("a file was parsed again")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("maxmargin.backends.formats.read_conll", refuse)
+        passed("train", "chain", *data, "-o", tmp_path / "again", "-q", *options)
+    test = folder / "train.txt"
+    found = [passed("predict", m, test).stdout for m in (tmp_path / "m", tmp_path / "again")]
+    assert found[0] == found[1] == passed("predict", folder / "m", test).stdout
+
+
+def test_hmm_files_are_packed(folder, tmp_path):
+    passed(
+        "train", "chain", folder / "hmm.txt", "-o", tmp_path / "h", "--cache", tmp_path / "cache",
+        "-C", 1, "-q",
+    )  # fmt: skip
+    same = passed("predict", folder / "h", folder / "hmm.txt").stdout
+    assert passed("predict", tmp_path / "h", folder / "hmm.txt").stdout == same
+
+
+def test_mistakes_with_a_cache_are_named(folder, tmp_path):
+    data, cache = folder / "train.txt", ("--cache", tmp_path / "cache")
+    bad = write(tmp_path / "bad.txt", ["dog NN"])
+    out = ("-o", tmp_path / "m")
+    assert "as --cache" in error_of(run("train", "chain", data, data, *out))
+    assert "bad.txt: does not" in error_of(run("train", "chain", data, bad, *out, *cache, "-q"))
+    alone = write(tmp_path / "alone.txt", ["dog NN O"])
+    assert "all tokens have the label 'O'" in error_of(run("train", "chain", alone, *out, *cache))
+    empty = write(tmp_path / "empty.txt", [""])
+    assert "empty.txt: contains no tokens" in error_of(run("train", "chain", empty, *out, *cache))
+    assert "is read twice" in error_of(run("train", "chain", "-", *out, *cache))
+    for option in (("--scheme", "bio"), ("--kernel", "rbf"), ("--report", tmp_path / "r.html")):
+        message = error_of(run("train", "chain", data, *out, *cache, *option))
+        assert f"{option[0]} needs the examples in memory" in message

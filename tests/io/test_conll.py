@@ -16,6 +16,7 @@ from sklearn.model_selection import KFold, train_test_split
 from maxmargin.errors import DataError
 from maxmargin.features import Rows
 from maxmargin.io import conll_lines, read_conll, write_conll
+from maxmargin.io.conll import count_words
 
 ROWS = [[("the", "DT"), ("dog", "NN")], [("yes", "UH")]]
 LABELS = [["B", "I"], ["O"]]
@@ -205,3 +206,12 @@ def test_a_token_may_be_a_word_and_a_sequence_may_be_empty():
 def test_tokens_of_other_kinds_are_named(rows, message):
     with pytest.raises(DataError, match=message):
         Rows.of(rows)
+
+
+@given(st.text("a \t\n\r\x0b\x0cb", max_size=40))
+def test_words_of_lines_are_counted_as_split_does(text):
+    block = text.encode()
+    lines = block.split(b"\n")
+    if lines[-1] == b"":
+        lines.pop()
+    assert count_words(block).tolist() == [len(line.split()) for line in lines]

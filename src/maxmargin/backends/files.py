@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,8 +15,21 @@ from ..data.labels import as_label_array, encode_labels
 from ..data.source import OpenSource, Source
 from ..errors import DataError
 from ..problem import CompiledProblem, Pack
-from .formats import FORMATS, Layout, Plan, Survey, digest_of, read_inputs, read_part, survey_file
-from .packed import examples_of, read_packed, write_packed
+from .file_progress import FileProgress
+from .formats import (
+    FORMATS,
+    Layout,
+    Plan,
+    Survey,
+    digest_of,
+    extractor_of,
+    find_survey,
+    read_inputs,
+    read_part,
+    survey_file,
+)
+from .packed import examples_of, read_packed
+from .packing import is_packed, write_packed
 from .sources import find_paths
 
 _SUFFIXES = {
@@ -25,9 +40,10 @@ _SUFFIXES = {
 class Files(Source):
     """Data files, instead of ``X, Y`` in ``fit`` and ``mm.train``.
 
-    The workers of a backend read the files; only labels, names of features and counts pass through
-    the driver. Each file is read twice in the first run: once to collect labels and features, and
-    once to pack its examples into arrays on disk. Later runs map these arrays into memory.
+    Each file is read twice in the first run: once to collect labels and features, and once to pack
+    its examples into arrays on disk. Later runs map these arrays into memory, and a run after an
+    interrupted one packs only the files that are missing. With a backend its workers read the
+    files; only labels, names of features and counts pass through the driver.
 
     Parameters
     ----------
@@ -109,22 +125,44 @@ class FileData(OpenSource):
         Its workers read the files.
     template : optional
         Template for the features of CoNLL files.
+    min_count : int
+        Features of CoNLL files that occur in fewer tokens are left out.
+    verbose : int
+        1 shows on stderr how far reading has come.
     """
 
-    def __init__(self, files: Files, backend: Any = None, template: Any = None):
+    def __init__(
+        self,
+        files: Files,
+        backend: Any = None,
+        template: Any = None,
+        min_count: int = 1,
+        verbose: int = 0,
+    ):
         found = find_paths(files.paths)
         self.paths, self.sizes = [path for path, _ in found], [size for _, size in found]
         layout = files.layout(template)
+        if min_count > 1 and layout.format != "conll":
+            raise DataError(
+                "min_count counts features with names, which only CoNLL files have: leave out rare "
+                "columns yourself"
+            )
         self.cache = files.cache or (None if backend is None else backend.cache) or default_cache()
+        self.progress = FileProgress(self.sizes, verbose)
         jobs = [(path, layout, self.cache) for path in self.paths]
-        if backend is None:
-            self.surveys = [survey_file(*job) for job in jobs]
-        else:
-            self.surveys = backend.map(survey_file, jobs)
-        self.n = sum(survey.n for survey in self.surveys)
-        self.plan, self.counts = agree(self.surveys, layout, self.paths)
+        # In this process one survey after the other: the names in all of them may be too many.
+        surveys = self._survey(jobs) if backend is None else backend.map(survey_file, jobs)
+        merged = agree(surveys, layout, self.paths, min_count)
+        self.plan, self.counts, self.digests, self.n = merged
         self.classes = as_classes(self.plan.classes)
         self.class_weight: np.ndarray | None = None
+
+    def _survey(self, jobs: list[tuple[str, Layout, str]]) -> Iterator[Survey]:
+        with self.progress.shown():
+            for number, job in enumerate(jobs):
+                survey, known = find_survey(*job)
+                self.progress.add(number, known)
+                yield survey
 
     def sources(self, problem: CompiledProblem, K: int) -> list[FileSource]:
         """K shards of similar size; fewer if there are fewer files."""
@@ -132,14 +170,14 @@ class FileData(OpenSource):
         return [
             FileSource(
                 problem, [self.paths[f] for f in part],
-                [self.surveys[f].digest for f in part], self.cache, targets, self.class_weight,
+                [self.digests[f] for f in part], self.cache, targets, self.class_weight,
             )
             for part in balance(self.sizes, K)
         ]  # fmt: skip
 
     def pack(self, problem: CompiledProblem) -> Pack:
         """Load all files as one shard in this process."""
-        return self.sources(problem, 1)[0].load(self.plan)[1]
+        return self.sources(problem, 1)[0].load(self.plan, self.progress)[1]
 
 
 class FileSource(NamedTuple):
@@ -152,12 +190,14 @@ class FileSource(NamedTuple):
     targets: np.ndarray
     class_weight: np.ndarray | None
 
-    def load(self, shared: Plan) -> tuple[CompiledProblem, Pack]:
+    def load(
+        self, shared: Plan, progress: FileProgress | None = None
+    ) -> tuple[CompiledProblem, Pack]:
         """Map the packed shard into memory; pack it first if it is not in the cache."""
         plan = shared
         place = Path(self.cache) / f"shard-{digest_of([plan.key(), self.digests])}"
-        if not (place / "meta.json").exists():
-            write_packed(place, (read_part(path, plan) for path in self.paths), plan.n_features)
+        if not is_packed(place):
+            self._write(place, plan, progress or FileProgress([0] * len(self.paths), 0))
         part = read_packed(place, plan.n_features, len(plan.classes))
         weight = np.asarray(part.weight)
         if self.class_weight is not None:
@@ -169,24 +209,49 @@ class FileSource(NamedTuple):
             self.problem.check_truth(X, part.codes, as_classes(plan.classes))
         return self.problem, self.problem.pack(X, Y, weight)
 
+    def _write(self, place: Path, plan: Plan, progress: FileProgress) -> None:
+        extractor = extractor_of(plan)
+        readers = [partial(read_part, path, plan, extractor) for path in self.paths]
+        with progress.shown():
+            write_packed(place, readers, plan.n_features, progress.add)
 
-def agree(surveys: list[Survey], layout: Layout, paths: list[str]) -> tuple[Plan, np.ndarray]:
-    """The plan (numbers of labels, columns of features) and the count of each label."""
+
+class Agreement(NamedTuple):
+    """The plan, the count of each label, the digest of each file and the number of examples."""
+
+    plan: Plan
+    counts: np.ndarray
+    digests: list[str]
+    n: int
+
+
+def agree(
+    surveys: Iterable[Survey], layout: Layout, paths: list[str], min_count: int = 1
+) -> Agreement:
+    """Numbers of labels and columns of features for all files."""
     labels, names = Counter[Any](), Counter[str]()
-    for survey in surveys:
+    digests: list[str] = []
+    template, n, n_features = None, 0, 0
+    for path, survey in zip(paths, surveys, strict=True):
         labels.update(dict(survey.labels))
         names.update(dict(zip(survey.names or (), survey.counts or (), strict=True)))
-    templates = {survey.template for survey in surveys}
-    if len(templates) > 1:
-        raise DataError("the files do not all have the same number of columns", path=paths[0])
-    # The most frequent features first, as in ``features.Extractor``.
-    ordered = sorted(names, key=lambda name: -names[name]) if layout.format == "conll" else None
-    n_features = max(survey.n_features for survey in surveys)
+        if digests and survey.template != template:
+            raise DataError(f"does not have the same number of columns as {paths[0]}", path=path)
+        template = survey.template
+        digests.append(survey.digest)
+        n, n_features = n + survey.n, max(n_features, survey.n_features)
+    ordered = _columns(names, min_count) if layout.format == "conll" else None
     classes = encode_labels(as_label_array(list(labels)))[0].tolist()
-    plan = Plan(
-        layout, classes, n_features if ordered is None else len(ordered), ordered, templates.pop()
-    )
-    return plan, np.array([labels[label] for label in classes])
+    plan = Plan(layout, classes, n_features if ordered is None else len(ordered), ordered, template)
+    return Agreement(plan, np.array([labels[label] for label in classes]), digests, n)
+
+
+def _columns(counts: Counter[str], min_count: int) -> list[str]:
+    """The names of features, the most frequent first, as in ``features.Extractor``."""
+    names = [name for name, count in counts.items() if count >= min_count]
+    if not names:
+        raise DataError(f"no feature occurs min_count = {min_count} times; use a lower min_count")
+    return sorted(names, key=lambda name: -counts[name])
 
 
 def as_classes(labels: list[Any]) -> np.ndarray:

@@ -18,7 +18,8 @@ from ..io.conll import read_conll
 from ..io.hmm import read_hmm
 from ..io.npz import read_arrays
 from ..io.svmlight import read_examples
-from .packed import Part, digest_of, make_folder
+from .packed import Part, digest_of
+from .packing import make_folder
 from .sources import open_path, read_bytes_hash
 
 FORMATS = ("svmlight", "hmm", "conll", "npz")
@@ -64,15 +65,21 @@ class Plan(NamedTuple):
 
 def survey_file(path: str, layout: Layout, cache: str | None) -> Survey:
     """The first pass over a file, or its result from the cache if the content is the same."""
+    return find_survey(path, layout, cache)[0]
+
+
+def find_survey(path: str, layout: Layout, cache: str | None) -> tuple[Survey, bool]:
+    """The same, and whether it was in the cache."""
     digest = read_bytes_hash(path)
     if cache is None:
-        return _survey(path, layout, digest)
+        return _survey(path, layout, digest), False
     place = Path(cache) / f"survey-{digest_of([digest, *layout])}.json"
     found = _stored_survey(place)
-    if found is None:
-        found = _survey(path, layout, digest)
-        _store_survey(place, found)
-    return found
+    if found is not None:
+        return found, True
+    found = _survey(path, layout, digest)
+    _store_survey(place, found)
+    return found, False
 
 
 def _stored_survey(place: Path) -> Survey | None:
@@ -115,13 +122,20 @@ def _survey(path: str, layout: Layout, digest: str) -> Survey:
     return Survey(digest, n, n_features, list(labels.items()), names, counts, template)
 
 
-def read_part(path: str, plan: Plan) -> Part:
+def extractor_of(plan: Plan) -> Extractor | None:
+    """What turns the rows of CoNLL files into features, one object for all files."""
+    if plan.names is None or plan.template is None:
+        return None
+    return Extractor.from_names(plan.template, plan.names)
+
+
+def read_part(path: str, plan: Plan, extractor: Extractor | None) -> Part:
     """The examples of a file, with the columns and class numbers of the plan."""
     number = {label: k for k, label in enumerate(plan.classes)}
     if plan.layout.format == "conll":
         rows, tags = _read_rows(path, plan.layout)
-        assert plan.template is not None and plan.names is not None
-        X = Extractor.from_names(plan.template, plan.names).transform(rows)
+        assert extractor is not None
+        X = extractor.transform(rows)
         codes = [number[tag] for sequence in tags for tag in sequence]
         return Part(X.matrix, np.array(codes, np.int32), X.offsets, None)
     matrix, y, offsets, weight = _read_numbers(path, plan.layout, plan.n_features)

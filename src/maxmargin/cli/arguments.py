@@ -18,6 +18,14 @@ Data = Annotated[
         "input.",
     ),
 ]
+SeveralData = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="DATA...",
+        help="Files of examples, in a format of the structure, plain or gzipped; - is standard "
+        "input. Several files need --cache.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 ProblemOption = Annotated[
     str | None,

@@ -9,8 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sklearn.exceptions import ConvergenceWarning
-
 from ..engine.several_outputs import check_diversity, check_m
 from ..errors import DataError, MaxMarginError
 from ..io import sources
@@ -22,6 +20,7 @@ from ..report.convergence import check_format, require_matplotlib
 from ..structures.base import Structure
 from ..structures.files import Wish
 from .guard import check_output, warn
+from .light import ConvergenceWarning
 from .named import import_object, import_problem
 from .reading import progress_line
 from .reporting import check_report, number_features, report_training
@@ -44,7 +43,7 @@ def _messages(quiet: bool = False) -> Iterator[None]:
 
 def train_model(
     structure: Structure,
-    data: str,
+    data: list[str],
     model: Path,
     options: Any,
     plot: Path | None,
@@ -53,16 +52,19 @@ def train_model(
     quiet: bool,
 ) -> None:
     """Train a model and write it; options and output paths are checked before data are read."""
-    check_output(model, data)
-    if plot is not None:
-        check_picture(plot, data)
-    check_report(report, test, data, [model])
+    for path in data:
+        check_output(model, path)
+        if plot is not None:
+            check_picture(plot, path)
+        check_report(report, test, path, [model])
     options.check()
+    if report is not None and getattr(options, "cache", None) is not None:
+        raise MaxMarginError("--report needs the examples in memory: leave out --cache")
     if options.checkpoint is not None:
         check_output(options.checkpoint)
     start, files = time.perf_counter(), structure.files
     with _messages(quiet):
-        examples = files.read(data, options)
+        examples = files.read_all(data, options, verbose=int(not quiet))
         estimator = files.estimator(examples, options)
         estimator.set_params(verbose=int(not quiet))
         files.fit(estimator, examples)
@@ -71,7 +73,7 @@ def train_model(
     if plot is not None:
         result.plot(plot)
     if report is not None:
-        report_training(report, estimator, examples, test, data)
+        report_training(report, estimator, examples, test, data[0])
     if not result.as_asked:
         warn(
             f"{verdict(result).lower()} with a gap of {result.gap:.4g}: the objective is "

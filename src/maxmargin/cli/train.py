@@ -19,7 +19,7 @@ from ..errors import MaxMarginError
 from ..registry import get_structure, structure_names
 from ..structures.base import Structure
 from ..structures.options import SOLVER_OPTIONS
-from .arguments import Data
+from .arguments import Data, SeveralData
 from .guard import check_inputs, warn
 from .named import import_problem
 from .plain import PlainCommand, PlainGroup
@@ -127,18 +127,19 @@ def _callback(structure: Structure, command: str) -> Any:
         if "option" in f.metadata
     }
 
-    def train(data: str, output: Path, **given: Any) -> None:
-        test = given["test"]
-        check_inputs(data, *([] if test is None else [test]))
+    def train(data: str | list[str], output: Path, **given: Any) -> None:
+        test, paths = given["test"], data if isinstance(data, list) else [data]
+        check_inputs(*paths, *([] if test is None else [test]))
         from .commands import train_model
 
         common = {name: given.pop(name) for name in COMMON}
         if structure.takes_problem:
             given["problem"] = import_problem(command)
-        train_model(structure, data, output, options(**given), **common)
+        train_model(structure, paths, output, options(**given), **common)
 
     keyword, empty = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.empty
-    kinds = {"data": (Data, empty), "output": (OutputOption, empty)} | own | COMMON
+    data = SeveralData if "cache" in own else Data
+    kinds = {"data": (data, empty), "output": (OutputOption, empty)} | own | COMMON
     train.__annotations__ = {name: kind for name, (kind, _) in kinds.items()}
     parameters = [
         inspect.Parameter(name, keyword, default=default, annotation=kind)

@@ -153,6 +153,8 @@ def check_finite_rows(X: Any, what: str = "X", dtype: Any = None) -> None:
     """
     sparse = hasattr(X, "indptr")
     values = X.data if sparse else X
+    if values.strides == (0,):  # one value that is repeated without memory
+        values = values[:1]
     if values.dtype.kind not in "fiub":
         raise DataError(f"{what} has type {values.dtype}: features must be numbers")
     if dtype is not None and values.dtype.kind == "f" and values.dtype.itemsize > 8:

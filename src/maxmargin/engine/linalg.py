@@ -26,6 +26,9 @@ LARGE = 1 << 18
 #: Prefetch the weights of entries this many positions ahead: enough to hide the latency.
 AHEAD = 24
 
+#: Number of values that are compared at the same time.
+BLOCK = 1 << 16
+
 #: Rows are packed as dense if more than this fraction of their entries is non-zero.
 DENSE = 0.4
 
@@ -34,13 +37,24 @@ class Rows(NamedTuple):
     """A matrix by rows: entries ``indptr[i]:indptr[i + 1]`` of ``values`` are row i.
 
     The columns of a sparse matrix are at the same positions of ``indices``. In a dense matrix
-    (``dense`` is 1) the columns are 0, 1, 2, ... and ``indices`` is empty.
+    (``dense`` is 1) the columns are 0, 1, 2, ... and ``indices`` is empty. If ``ones`` is 1, all
+    entries of a sparse matrix are 1, and ``values`` holds only as many as the longest row needs.
     """
 
     values: np.ndarray
     indices: np.ndarray
     indptr: np.ndarray
     dense: int
+    ones: int = 0
+
+    @property
+    def nnz(self) -> int:
+        """Number of stored entries."""
+        return len(self.values) if self.dense else len(self.indices)
+
+    def all_values(self) -> np.ndarray:
+        """The values of all entries (nnz,)."""
+        return np.ones(self.nnz, self.values.dtype) if self.ones else self.values
 
 
 def pack_rows(X: Any, dtype: Any = None) -> Rows:
@@ -63,12 +77,37 @@ def pack_rows(X: Any, dtype: Any = None) -> Rows:
         indptr = np.arange(X.shape[0] + 1) * X.shape[1]
     if dtype is None:
         dtype = np.float32 if values.dtype == np.float32 else np.float64
-    check_finite_rows(X, dtype=dtype)
+    ones = int(not dense and are_ones(values))
+    if not ones:
+        check_finite_rows(X, dtype=dtype)
     if X.shape[1] > np.iinfo(np.int32).max:
         raise DataError(f"{X.shape[1]} features are more than an int32 index can hold")
+    if ones:
+        values = np.ones(int(np.diff(indptr).max(initial=0)))
     return Rows(
-        read_only(values, dtype), read_only(indices, np.uint32), read_only(indptr, np.int64), dense
-    )
+        read_only(values, dtype), read_only(indices, np.uint32), read_only(indptr, np.int64), dense,
+        ones,
+    )  # fmt: skip
+
+
+def are_ones(values: np.ndarray) -> bool:
+    """Whether all values are 1; a single value that is repeated without memory is tested once."""
+    if values.strides == (0,):
+        values = values[:1]
+    blocks = (values[start : start + BLOCK] for start in range(0, len(values), BLOCK))
+    return all((block == 1).all() for block in blocks)
+
+
+def share_ones(matrix: Any) -> Any:
+    """A CSR matrix whose values, if all are 1, need no memory; they cannot be written then."""
+    if hasattr(matrix, "indptr") and are_ones(matrix.data):
+        matrix.data = all_ones(len(matrix.data), matrix.data.dtype)
+    return matrix
+
+
+def all_ones(n: int, dtype: Any) -> np.ndarray:
+    """n times 1, in the memory of a single number; it cannot be written."""
+    return np.broadcast_to(np.ones(1, dtype), (n,))
 
 
 def sparse_if_it_pays(matrix: Any) -> Any:
@@ -94,7 +133,7 @@ def add_rows(rows: Rows, scale: np.ndarray, label: np.ndarray, K: int, out: np.n
     """out[f*K + label_i] += scale_i * X[i, f] for all rows i."""
     of = np.repeat(np.arange(len(label)), np.diff(rows.indptr))
     column = np.arange(len(of)) - rows.indptr[of] if rows.dense else rows.indices.astype(np.int64)
-    np.add.at(out, column * K + label[of], scale[of] * rows.values)
+    np.add.at(out, column * K + label[of], scale[of] * rows.all_values())
 
 
 def row_products(rows: Rows, weights: np.ndarray) -> np.ndarray:
@@ -104,20 +143,30 @@ def row_products(rows: Rows, weights: np.ndarray) -> np.ndarray:
     shape = (len(rows.indptr) - 1, len(weights))
     if rows.dense:
         return rows.values.reshape(shape) @ weights
-    return csr_array((rows.values, rows.indices.view(np.int32), rows.indptr), shape) @ weights
+    return csr_array((rows.all_values(), rows.indices.view(np.int32), rows.indptr), shape) @ weights
 
 
 def mean_square(rows: Rows) -> float:
     """The average |x|^2 of the rows; infinite if it is too large."""
+    n = max(len(rows.indptr) - 1, 1)
+    if rows.ones:
+        return rows.nnz / n
     with np.errstate(over="ignore"):
-        return float(rows.values @ rows.values) / max(len(rows.indptr) - 1, 1)
+        return float(rows.values @ rows.values) / n
+
+
+@register_jitable
+def row_values(rows, lo, hi):
+    """The values of the entries from ``lo`` to ``hi``, which all belong to one row."""
+    start = 0 if rows.ones else lo
+    return rows.values[start : start + (hi - lo)]
 
 
 @register_jitable
 def row_scores(rows, i, w, K, s):
     """s[k] += sum_f X[i, f] * w[f*K + k]."""
     lo, hi = rows.indptr[i], rows.indptr[i + 1]
-    values = rows.values[lo:hi]
+    values = row_values(rows, lo, hi)
     if rows.dense:
         for p in range(len(values)):
             if values[p] != 0:
@@ -167,7 +216,7 @@ def sparse_rows_scores(rows, i, L, w, K, s):
     end, far = len(rows.indices), len(w) > LARGE
     for t in range(L):
         lo, hi = rows.indptr[i + t], rows.indptr[i + t + 1]
-        values, indices = rows.values[lo:hi], rows.indices[lo:hi]
+        values, indices = row_values(rows, lo, hi), rows.indices[lo:hi]
         ahead = rows.indices[min(lo + AHEAD, end) :]
         scores = s[t * K : t * K + K]
         for p in range(len(values)):
@@ -186,7 +235,7 @@ def sparse_rows_scores(rows, i, L, w, K, s):
 def row_dot(rows, i, w):
     """sum_f X[i, f] * w[f]."""
     lo, hi = rows.indptr[i], rows.indptr[i + 1]
-    values = rows.values[lo:hi]
+    values = row_values(rows, lo, hi)
     total = 0.0
     if rows.dense:
         for p in range(len(values)):
@@ -202,7 +251,7 @@ def row_dot(rows, i, w):
 def row_write(rows, i, scale, K, k, idx, val, nnz):
     """Append the entries of ``scale * X[i]``, as features of label k, to the sparse (idx, val)."""
     lo, hi = rows.indptr[i], rows.indptr[i + 1]
-    values = rows.values[lo:hi]
+    values = row_values(rows, lo, hi)
     idx, val = idx[nnz:], val[nnz:]
     if rows.dense:
         for p in range(len(values)):
@@ -221,7 +270,7 @@ def row_write_both(rows, i, K, k, j, idx, val, nnz):
     """Append ``X[i]`` as features of label k, and ``-X[i]`` as features of label j."""
     lo, hi = rows.indptr[i], rows.indptr[i + 1]
     n = hi - lo
-    values = rows.values[lo:hi]
+    values = row_values(rows, lo, hi)
     idx_k, val_k = idx[nnz : nnz + n], val[nnz : nnz + n]
     idx_j, val_j = idx[nnz + n : nnz + 2 * n], val[nnz + n : nnz + 2 * n]
     if rows.dense:

@@ -61,6 +61,12 @@ class Vector(NamedTuple):
             return cls(None, v)
         return cls(where.astype(_index_type(len(v)), copy=False), v[where])
 
+    @classmethod
+    def sparse(cls, v: np.ndarray) -> Vector:
+        """A copy of v by its non-zeros, however many there are."""
+        where = np.flatnonzero(v).astype(_index_type(len(v)), copy=False)
+        return cls(where, v[where])
+
     @property
     def nbytes(self) -> int:
         """Number of bytes that are sent."""

@@ -112,7 +112,7 @@ class _LinearSVC(ClassifierMixin, ClassifierParameters, _SVC):
     def _fit_files(self, files: Files) -> Self:
         """Train on files that the workers read."""
         self._seen = None
-        data = FileData(files, self.backend)
+        data = FileData(files, self.backend, verbose=self.verbose)
         if data.plan.layout.format not in ("svmlight", "npz"):
             raise DataError("hmm and CoNLL files contain sequences: use ChainSVC", files.paths[0])
         self.classes_, self.n_features_in_ = data.classes, data.plan.n_features

@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.source import take
@@ -78,6 +77,8 @@ class PathCV(BaseEstimator):
             raise DataError("a path over C needs a model without a kernel: use GridSearchCV")
         self.Cs_ = check_Cs(self.Cs)
         weight = check_examples(X, y, sample_weight)
+        from sklearn.model_selection import check_cv  # slow to import
+
         single = np.ndim(y[0]) == 0 and hasattr(estimator, "decision_function")
         folds = check_cv(self.cv, y if single else None, classifier=single)
         rows, self.n_oracle_ = [], 0

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import DataError
-from .coding import in_columns, rank, token_matrix
+from .coding import in_columns, rank
+from .matrix import Occurrences, binary_matrix
 from .rows import Rows
 from .template import Template
 from .vocabulary import Vocabulary
@@ -138,10 +139,8 @@ def _sequences(
     """The matrix of all occurrences, from the columns of each pattern's features."""
     from ..data.sequences import Sequences
 
-    none = np.zeros(0, np.int32)
-    tokens = np.concatenate([none, *(f.tokens for f in found)])
-    occurrences = zip(by_pattern, found, strict=True)
-    columns = np.concatenate([none, *(own[f.features.inverse] for own, f in occurrences)])
-    values = np.ones(len(tokens), np.float32)
-    matrix = token_matrix(tokens, columns, values, (rows.n_tokens, n_features))
-    return Sequences(matrix, rows.offsets)
+    occurrences = [
+        Occurrences(f.tokens, f.features.inverse, own)
+        for f, own in zip(found, by_pattern, strict=True)
+    ]
+    return Sequences(binary_matrix(occurrences, (rows.n_tokens, n_features)), rows.offsets)

@@ -46,23 +46,28 @@ class Found:
         The token of each occurrence, in increasing order.
     features : Distinct
         The distinct features among the m occurrences.
+    parts : list of (list of str, int array)
+        For each term, its values and the code of the value in each distinct feature.
     """
 
     name: str
     tokens: np.ndarray
     features: Distinct
-    parts: list[tuple[Table, np.ndarray]]
+    parts: list[tuple[list[str], np.ndarray]]
 
     def names(self, kept: np.ndarray | None = None) -> Iterator[str]:
         """The names of the features, or only of those kept by a mask."""
-        first = self.features.first if kept is None else self.features.first[kept]
-        if not self.parts:
-            return iter([self.name] * len(first))
+        parts = self.parts
+        if kept is not None:
+            parts = [(values, codes[kept]) for values, codes in parts]
+        if not parts:
+            n = len(self.features.first) if kept is None else np.count_nonzero(kept)
+            return iter([self.name] * n)
         head = self.name + "="
-        if len(self.parts) == 1:
-            [(table, codes)] = self.parts
-            return (head + table.values[code] for code in codes[first].tolist())
-        strings = [_escaped(table.values, codes[first]) for table, codes in self.parts]
+        if len(parts) == 1:
+            [(values, codes)] = parts
+            return (head + values[code] for code in codes.tolist())
+        strings = [_escaped(values, codes) for values, codes in parts]
         return (head + "|".join(values) for values in zip(*strings, strict=True))
 
 
@@ -118,7 +123,10 @@ class Windows:
                 parts = [(other, codes[repeat]) for other, codes in parts]
             parts.append((table, table.codes[slots]))
         key, size = _combine(parts, len(tokens))
-        return Found(self.template.name(pattern), tokens, distinct(key, size), parts)
+        features = distinct(key, size)
+        # Only codes of distinct features are kept: those of all occurrences need far more memory.
+        named = [(table.values, codes[features.first]) for table, codes in parts]
+        return Found(self.template.name(pattern), tokens, features, named)
 
     def _slot(self, term: Term) -> np.ndarray:
         """The code of the string at an offset from each token."""

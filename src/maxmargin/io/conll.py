@@ -12,7 +12,7 @@ from ..errors import DataError
 from ..features.coding import Codes, cut
 from ..features.rows import Column, Rows
 from ..saving.atomic import write_lines_atomic
-from .sources import display_name, line_blocks, open_source
+from .sources import byte_blocks, display_name, open_source
 
 _DOCUMENT = b"-DOCSTART-"
 
@@ -46,8 +46,8 @@ def read_conll(path: Any, label: int | None = -1) -> tuple[Rows, list[list[str]]
     name = display_name(path)
     reader = _Reader(name)
     with open_source(path) as stream:
-        for first, lines in line_blocks(stream):
-            reader.add(lines, first)
+        for first, block in byte_blocks(stream):
+            reader.add(block, first)
     columns, offsets = reader.finish()
     if label is None:
         return Rows(columns, offsets), None
@@ -79,12 +79,11 @@ class _Reader:
         self.values: list[list[str]] = []
         self.codes: list[list[np.ndarray]] = []
 
-    def add(self, lines: list[bytes], first: int) -> None:
-        """Add a block of lines; the first line has this number."""
-        # Bytes are split at ASCII spaces only: other Unicode spaces may be part of a word.
-        split = [line.split() for line in lines]
-        split = [[] if parts and parts[0] == _DOCUMENT else parts for parts in split]
-        widths = np.fromiter(map(len, split), np.int64, len(split))
+    def add(self, block: bytes, first: int) -> None:
+        """Add a block of whole lines; the first line has this number."""
+        if _DOCUMENT in block:
+            block = _without_documents(block)
+        widths = count_words(block)
         tokens = np.flatnonzero(widths)
         if not tokens.size:
             return
@@ -92,8 +91,9 @@ class _Reader:
             self._begin(int(widths[tokens[0]]), first + int(tokens[0]))
         wrong = tokens[widths[tokens] != self.width]
         if wrong.size:
-            raise self._wrong_width(split[wrong[0]], first + int(wrong[0]))
-        flat = list(chain.from_iterable(split))
+            raise self._wrong_width(int(widths[wrong[0]]), first + int(wrong[0]))
+        # Bytes are split at ASCII spaces only: other Unicode spaces may be part of a word.
+        flat = block.split()
         for number in range(self.width):
             self._encode(number, flat[number :: self.width], first + tokens)
         blank = widths == 0
@@ -136,14 +136,34 @@ class _Reader:
                     line=int(lines[column.index(string)]),
                 ) from error
 
-    def _wrong_width(self, parts: list[bytes], line: int) -> DataError:
+    def _wrong_width(self, width: int, line: int) -> DataError:
         return DataError(
-            f"{len(parts)} columns, where the first token (line {self.first_line}) has "
+            f"{width} columns, where the first token (line {self.first_line}) has "
             f"{self.width}; give every token the same columns, and end sequences by blank lines "
             "(for plain sentences, one per line, use maxmargin predict --raw)",
             path=self.name,
             line=line,
         )
+
+
+def count_words(block: bytes) -> np.ndarray:
+    """The number of words of each line, int array; words are separated as by ``bytes.split``."""
+    if not block:
+        return np.zeros(0, np.int64)
+    letters = np.frombuffer(block, np.uint8)
+    space = (letters == ord(" ")) | ((letters >= ord("\t")) & (letters <= ord("\r")))
+    begins = ~space
+    begins[1:] &= space[:-1]
+    ends = np.flatnonzero(letters == ord("\n"))
+    if letters[-1] != ord("\n"):
+        ends = np.append(ends, len(letters))
+    return np.diff(np.searchsorted(np.flatnonzero(begins), ends), prepend=0)
+
+
+def _without_documents(block: bytes) -> bytes:
+    """The block with an empty line in place of each ``-DOCSTART-`` line."""
+    lines = block.split(b"\n")
+    return b"\n".join(b"" if line.split(None, 1)[:1] == [_DOCUMENT] else line for line in lines)
 
 
 def conll_lines(rows: Any, *labels: Any, separator: str = " ") -> Iterator[str]:
@@ -184,22 +204,22 @@ def conll_lines(rows: Any, *labels: Any, separator: str = " ") -> Iterator[str]:
 
 
 def _lines(rows: Rows, labels: tuple[Any, ...], separator: str) -> Iterator[str]:
-    written: set[str] = set()
-    for i, (tokens, *extra) in enumerate(zip(rows, *labels, strict=True)):
-        columns = [list(map(str, column)) for column in extra]
-        for number, column in enumerate(columns):
-            if len(column) != len(tokens):
+    lengths = np.diff(rows.offsets).tolist()
+    columns = [column.strings() for column in rows.columns]
+    for number, column in enumerate(labels):
+        for i, (found, length) in enumerate(zip(column, lengths, strict=True)):
+            if len(found) != length:
                 raise DataError(
-                    f"sequence {i} has {len(tokens)} tokens, but {len(column)} labels in label "
-                    f"column {number}"
+                    f"sequence {i} has {length} tokens, but {len(found)} labels in label column "
+                    f"{number}"
                 )
-            if not written.issuperset(column):
-                _check_strings(column)
-                written.update(column)
+        columns.append(list(map(str, chain.from_iterable(column))))
+        _check_strings(set(columns[-1]))
+    tokens = map(separator.join, zip(*columns, strict=True))
+    for i, length in enumerate(lengths):
         if i:
             yield ""
-        for token, *last in zip(tokens, *columns, strict=True):
-            yield separator.join((*token, *last))
+        yield from islice(tokens, length)
 
 
 def _check_strings(strings: Iterable[str]) -> None:

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import islice
 from typing import Any, BinaryIO
 
 from ..data.printable import printable
@@ -32,7 +33,7 @@ def write_lines_atomic(path: Any, lines: Iterable[str]) -> None:
     if to_screen:  # a file or a pipe gets the data as they are
         lines = (printable(line, keep="\t") for line in lines)
     # A single surrogate, which a label given in Python may have, has no code in UTF-8.
-    encoded = (line.encode("utf-8", "backslashreplace") + b"\n" for line in lines)
+    encoded = (text.encode("utf-8", "backslashreplace") for text in _texts(lines))
     if isinstance(path, str) and path == "-":
         sys.stdout.flush()
         sys.stdout.buffer.writelines(encoded)
@@ -40,6 +41,13 @@ def write_lines_atomic(path: Any, lines: Iterable[str]) -> None:
         return
     with atomic_file(path) as file:
         file.writelines(encoded)
+
+
+def _texts(lines: Iterable[str]) -> Iterator[str]:
+    """Many lines at a time, with their ends, which is faster than line by line."""
+    lines = iter(lines)
+    while some := list(islice(lines, 1024)):
+        yield "\n".join([*some, ""])
 
 
 @contextmanager

@@ -45,6 +45,25 @@ def remove_leftovers(folder: str) -> None:
                 _remove_unlocked(name)
 
 
+def take_lock(path: str | os.PathLike[str]) -> int | None:
+    """Create a file if necessary and lock it; returns its descriptor, None if it is locked.
+
+    None also if there are no locks, or if the file was removed or renamed meanwhile.
+    """
+    try:
+        number = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    except OSError:
+        return None
+    try:
+        _lock(number, wait=False)
+        if os.path.samestat(os.fstat(number), os.stat(path)):
+            return number
+    except OSError:
+        pass
+    os.close(number)
+    return None
+
+
 def _remove_unlocked(name: str) -> None:
     number = os.open(name, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
     try:

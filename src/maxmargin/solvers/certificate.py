@@ -12,18 +12,22 @@ from .contradiction import check_finite
 #: Bounds that exceed the values found by less than this, relative to P, are those of exact oracles.
 ROUNDING = 1e-12
 
+#: More weights than this are kept by their non-zeros, if few are: features of text meet few labels.
+LONG, FEW = 2**20, 0.25
+
 
 class Certificate:
     """The best weights and the best dual value so far; the optimum lies between P and D.
 
     ``found`` is P(w) of the outputs that were found, ``primal`` its upper bound; they are equal if
     the oracle is exact. The weights with the lowest ``found`` are kept: an inexact oracle often has
-    the best bounds at weights that have learned nothing, such as w = 0.
+    the best bounds at weights that have learned nothing, such as w = 0. ``w`` is an array, or a
+    Vector.
     """
 
     def __init__(self, newest: bool = False) -> None:
         self.newest = newest
-        self.w: Any = None  # an array, or a Vector
+        self.w: Any = None
         self.found = self.primal = np.inf
         self.dual = -np.inf
         self.at_zero = np.inf  # P(0) or its upper bound, once it is known
@@ -48,12 +52,26 @@ class Certificate:
         if w is not None and (found < self.found or self.newest):
             if isinstance(w, Vector):
                 self.w = w
-            else:
-                self.w = np.empty_like(w) if self.w is None else self.w
+            elif not self.newest and len(w) > LONG and np.count_nonzero(w) < FEW * len(w):
+                self.w = Vector.sparse(w)
+            elif isinstance(self.w, np.ndarray):
                 np.copyto(self.w, w)
+            else:
+                self.w = w.copy()
             self.found, self.primal, self.idle = found, primal, 0
         if dual > self.dual:
             self.dual, self.idle = dual, 0
+
+    def weights(self, dim: int, last: Any = None) -> Any:
+        """All entries of w (dim,); ``last`` itself if it is this very point, to save memory."""
+        if not isinstance(self.w, Vector):
+            return self.w
+        where, value = self.w
+        if where is None:
+            return value
+        known = isinstance(last, np.ndarray) and last.shape == (dim,)
+        same = known and np.count_nonzero(last) == len(where) and (last[where] == value).all()
+        return last if same else self.w.dense(dim)
 
     @property
     def gap(self) -> float:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..data.checked import first_not_finite
 from ..engine.bounds import ROUNDING, refuse_bound, value_of
 from ..engine.shard import Shard
 from ..engine.vectors import Vector
@@ -42,7 +43,7 @@ def check_finite(w: Any, primal: float, dual: float, every: bool = False) -> Non
     values = w.value if isinstance(w, Vector) else w
     right = not (np.isnan(dual) or dual == np.inf)
     right &= w is None or bool(np.isfinite(primal))
-    if right and (not every or (w is not None and np.isfinite(values).all())):
+    if right and (not every or (w is not None and first_not_finite(values) is None)):
         return
     raise DataError(
         f"the objective is not finite (P = {primal:g}, D = {dual:g}): the entries of X, the sample "
@@ -55,6 +56,8 @@ def check_bounds(task: Task, w: Any, primal: float, dual: float) -> None:
     """Raise a ProblemError if P(w) is below D by more than rounding."""
     if dual <= primal:
         return
+    if isinstance(w, Vector):
+        w = w.dense(task.shard.pack.dim)
     local = isinstance(task.shard, Shard) and isinstance(w, np.ndarray)
     size = abs(primal) + abs(dual) + task.N
     if dual - primal <= (ROUNDING if local else ROUNDING_OF_SUMS) * size:

@@ -80,7 +80,7 @@ def solve(
     check_finite(best.w, best.primal, best.dual, every=True)
     trivial = not best.newest and _compare_with_zero(solver, task, run, stop)
     return Result(
-        w=best.w.dense(task.shard.pack.dim) if isinstance(best.w, Vector) else best.w,
+        w=best.weights(task.shard.pack.dim, getattr(run.state, "w", None)),
         primal=best.primal,
         dual=best.dual,
         gap=best.gap,
@@ -164,7 +164,7 @@ def _compare_with_zero(solver: Solver, task: Task, run: Run, stop: Stop) -> bool
     best, target = run.best, gap_target(stop.tol, task.C, task.n)
     if best.at_zero == np.inf and _zero_may_do(best, target):
         task.shard.check = no_limit  # the limits may have passed
-        zero, hinge = np.zeros_like(best.w), Hinge(0.0, 0.0)
+        zero, hinge = np.zeros_like(best.weights(task.shard.pack.dim)), Hinge(0.0, 0.0)
         try:
             with task.share("certificate"):
                 for part in _growing_parts(task.shard):
@@ -194,7 +194,8 @@ def _zero_may_do(best: Certificate, target: float) -> bool:
 
     P is strongly convex: P(0) >= P(w*) + 1/2 |w*|^2 and |w - w*| <= sqrt(2 gap).
     """
-    length = max(float(np.linalg.norm(best.w)) - np.sqrt(2 * best.gap), 0.0)
+    values = best.w.value if isinstance(best.w, Vector) else best.w
+    length = max(float(np.linalg.norm(values)) - np.sqrt(2 * best.gap), 0.0)
     return 0.5 * length**2 <= max(best.gap, target)
 
 

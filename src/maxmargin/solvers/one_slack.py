@@ -57,7 +57,7 @@ class OneSlackState(State):
         """The best point is that of the run, and the cuts are below the model."""
         if run.best.w is None:
             return
-        require(close(self.best, run.best.w), "it has two best points")
+        require(close(self.best, run.best.weights(len(self.best))), "it has two best points")
         if isinstance(self.model, Bundle) and run.history:
             # The first iteration leaves no larger violation than its primal value.
             first = max(record.primal for record in run.history if np.isfinite(record.primal))

@@ -12,10 +12,13 @@ from ..errors import ProblemError
 SUM_ERROR = 1e-12
 
 
-def with_twice_the_slots(shard: Shard, old: Duals) -> Duals:
-    """The same working sets with room for twice as many outputs."""
+def with_more_slots(shard: Shard, old: Duals) -> Duals:
+    """The same working sets with room for half as many outputs again.
+
+    Most working sets are far from full, and the Gram matrices grow with the square of the slots.
+    """
     slots = old.loss.shape[1]
-    new = shard.new_duals(2 * slots)
+    new = shard.new_duals(slots + (slots + 1) // 2)
     new.loss[:, :slots] = old.loss
     new.alpha[:, :slots] = old.alpha
     new.count[:] = old.count

@@ -32,7 +32,7 @@ from .base import BoundedStep, State, certified
 from .checking import check_duals, check_labels, close, require
 from .contradiction import check_oracle
 from .signs import check_clipped, clip
-from .slots import repair_alpha, with_twice_the_slots
+from .slots import repair_alpha, with_more_slots
 from .task import Task
 
 #: Initial size of a working set, if the problem does not know the number of outputs.
@@ -182,7 +182,7 @@ def _seen(task: Task, state: WorkingSets, w: np.ndarray) -> float:
     gap = total[GAP] / task.n
     state.seen = Seen(total[HINGE], total[BOUND], total[VIOLATION], total[ADDED])
     if total[FULL]:
-        state.duals = with_twice_the_slots(task.shard, state.duals)
+        state.duals = with_more_slots(task.shard, state.duals)
     return gap
 
 

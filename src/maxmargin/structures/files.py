@@ -92,6 +92,12 @@ class DataFiles:
         """Examples to train on; ``options`` are those of ``maxmargin train NAME``."""
         raise MaxMarginError(f"training from files is not available for {self.structure.name}")
 
+    def read_all(self, paths: list[str], options: Any, verbose: int = 0) -> Examples:
+        """Examples of one or more files to train on; 1 as ``verbose`` shows progress."""
+        if len(paths) > 1:
+            raise MaxMarginError("several files cannot be trained on: join them into one")
+        return self.read(paths[0], options)
+
     def estimator(self, examples: Examples, options: Any) -> Any:
         """An estimator for these examples, with the parameters that the options give."""
         return self.structure.estimator(**options.parameters())

@@ -135,7 +135,7 @@ class Binary(CompiledProblem):
 
     def operations(self, pack: Pack) -> float:
         """One operation per entry of X."""
-        return float(len(pack.data.rows.values))
+        return float(pack.data.rows.nnz)
 
     def plane_square(self, pack: Pack) -> float:
         """The average |x|^2."""

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from ...backends.files import FileData, Files
+from ...data.released import release_memory
 from ...data.sequences import LabelSequences
 from ...data.transitions import check_gold
 from ...errors import DataError
@@ -124,7 +125,7 @@ class ChainSVC(_ChainModel):
         token_weight : list of sequences of numbers, optional
             Cost of an error at each token; 0 for tokens that do not count.
         """
-        if isinstance(X, Files):
+        if isinstance(X, Files | FileData):
             check_alone(Y, sample_weight, token_weight)
             return self._fit_files(X)
         prepared = self._prepare(X, Y, sample_weight, token_weight)
@@ -150,17 +151,18 @@ class ChainSVC(_ChainModel):
         self.class_weight_ = None if self.class_weight is None else self._class_weights(codes)
         problem = self._problem()
         check_gold(problem.allowed, tokens, codes, self.classes_)
+        release_memory()
         return problem, tokens, LabelSequences(codes, tokens.offsets), weight
 
-    def _fit_files(self, files: Files) -> Self:
-        """Train on files that the workers read."""
+    def _fit_files(self, files: Files | FileData) -> Self:
+        """Train on files that are packed on disk, by the workers if there is a backend."""
         self._data_format = self._seen = None
-        if self.min_count > 1:
-            raise DataError("min_count is not supported for mm.Files: read the sequences yourself")
-        data = FileData(files, self.backend, self.template)
+        data = files
+        if isinstance(data, Files):
+            data = FileData(data, self.backend, self.template, self.min_count, self.verbose)
         plan = data.plan
         if plan.layout.format == "svmlight":
-            raise DataError("svmlight files contain no sequences: use format='hmm'", files.paths[0])
+            raise DataError("svmlight files contain no sequences: use format='hmm'", data.paths[0])
         self._reader = None
         if plan.names is not None and plan.template is not None:
             self._reader = Extractor.from_names(plan.template, plan.names)

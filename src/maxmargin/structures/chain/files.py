@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
-from ...errors import DataError
+from ...errors import DataError, MaxMarginError
 from ...io import conll_lines
 from ...io.sources import display_name
 from ...saving.atomic import write_lines_atomic
 from ..files import DataFiles, Examples, Wish
 from .estimator import ChainSVC
 from .options import ChainOptions
+from .packed_files import PackedExamples, pack_training
 from .reading import Tagged, located, match_labels, read_new, read_sentences, read_training
 
 #: Warn if there are more labels than this: the column of the labels is probably wrong.
@@ -34,6 +35,21 @@ class ChainFiles(DataFiles):
         _check_labels(tagged)
         return tagged
 
+    def read_all(
+        self, paths: list[str], options: ChainOptions, verbose: int = 0
+    ) -> Tagged | PackedExamples:
+        """Sequences in memory, or packed in a cache on disk."""
+        if options.cache is not None:
+            examples = pack_training(paths, options, verbose)
+            _check_classes(set(examples.X.plan.classes), examples)
+            return examples
+        if len(paths) > 1:
+            raise MaxMarginError(
+                "several files are packed into arrays on disk before training: give a directory "
+                "for them as --cache"
+            )
+        return self.read(paths[0], options)
+
     def estimator(self, examples: Any, options: ChainOptions) -> ChainSVC:
         """A tagger; for columns it has the default template, unless one is given."""
         parameters = options.parameters()
@@ -42,7 +58,10 @@ class ChainFiles(DataFiles):
         return ChainSVC(**parameters)
 
     def fit(self, estimator: ChainSVC, examples: Any) -> None:
-        """Train; errors in the data name the line."""
+        """Train; errors in data that were read into memory name the line."""
+        if examples.Y is None:
+            super().fit(estimator, examples)
+            return
         with located(examples):
             super().fit(estimator, examples)
 
@@ -71,11 +90,12 @@ class ChainFiles(DataFiles):
         With ``--probabilities`` each label is followed by ``label:probability`` of all labels.
         """
         tagged = self.read_new(path, estimator, wish)
-        columns = [[[str(label) for label in labels] for labels in estimator.predict(tagged.X)]]
+        columns: list[Any] = [estimator.predict(tagged.X)]
         if wish.probabilities:
             columns += _probabilities(estimator, tagged.X)
         if tagged.table is None:
-            tokens = zip(*(chain.from_iterable(column) for column in columns), strict=True)
+            flat = (map(str, chain.from_iterable(column)) for column in columns)
+            tokens = zip(*flat, strict=True)
             write_lines_atomic(out, map(" ".join, tokens))
         else:
             write_lines_atomic(out, conll_lines(tagged.table, *columns))
@@ -105,7 +125,11 @@ def _probabilities(estimator: ChainSVC, X: Any) -> list[list[list[str]]]:
 
 def _check_labels(tagged: Tagged) -> None:
     assert tagged.Y is not None
-    labels = {label for labels in tagged.Y for label in labels}
+    _check_classes({label for labels in tagged.Y for label in labels}, tagged)
+
+
+def _check_classes(labels: set[Any], tagged: Any) -> None:
+    """Raise an error for a single label, and warn of very many."""
     where = f"column {tagged.form['label']}" if "label" in tagged.form else "the file"
     name = display_name(tagged.path)
     if len(labels) == 1:

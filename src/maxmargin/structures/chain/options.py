@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any, Literal
 
 from ..options import C_HELP, KernelOptions, option
@@ -47,6 +48,13 @@ class ChainOptions(KernelOptions):
         "hamming", "Count wrong labels (hamming), or sequences with any error (zero-one)."
     )
 
+    cache: Path | None = chain_option(  # noqa: RUF009
+        None,
+        "Pack the files into arrays in this directory, which training maps into memory: for data "
+        "larger than memory. A second run reads them from there.",
+        metavar="DIR",
+    )
+
     def parameters(self) -> dict[str, Any]:
         """The parameters of a ``ChainSVC``."""
         own = self.given("template", "min_count", "transitions", "start_stop", "loss")
@@ -62,6 +70,9 @@ class ChainOptions(KernelOptions):
             self.check_for_hmm()
         if self.template is not None:
             Template(self.template)
+        for given, name in ((self.scheme, "--scheme"), (self.kernel != "linear", "--kernel")):
+            if given and self.cache is not None:
+                raise MaxMarginError(f"{name} needs the examples in memory: leave out --cache")
         if self.class_weight is not None and self.loss != "hamming":
             raise MaxMarginError("--class-weight needs the loss of tokens: use --loss hamming")
 

@@ -177,7 +177,7 @@ class Chain(CompiledProblem):
     def operations(self, pack: Pack) -> float:
         """One operation per entry of X and label, and per token and pair of labels."""
         K = self.n_classes
-        return float(len(pack.data.rows.values) * K + len(pack.truth) * K * K)
+        return float(pack.data.rows.nnz * K + len(pack.truth) * K * K)
 
     def label_bounds(self, pack: Pack) -> tuple[int, int]:
         """The class numbers."""

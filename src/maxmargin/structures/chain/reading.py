@@ -66,7 +66,7 @@ def read_training(data: str, form: str, label: int, scheme: str | None = None) -
         Convert chunk tags of a CoNLL file to this scheme.
     """
     with open_source(data) as stream:
-        form = _recognise(stream, data) if form == "auto" else form
+        form = recognise(stream, data) if form == "auto" else form
         if form == "hmm":
             X, Y = read_hmm(stream)
             return tagged_of(X, Y, {"format": "hmm"}, None, data)
@@ -101,7 +101,7 @@ def read_new(data: str, estimator: Any, unlabelled: bool = False) -> Tagged:
         )
     wanted = "hmm" if reader is None else "conll"
     with open_source(data) as stream:
-        found = _recognise(stream, data, wanted)
+        found = recognise(stream, data, wanted)
         if found != wanted:
             shown = {"hmm": "'tag qid:1 3:0.5 ...' lines of SVM-HMM", "conll": "CoNLL columns"}
             raise DataError(
@@ -168,7 +168,7 @@ def _take_labels(table: Rows, label: int) -> tuple[Rows, list[list[str]]]:
     return Rows(columns, table.offsets), list(cut(labels, table.offsets))
 
 
-def _recognise(stream: Any, data: str, wanted: str | None = None) -> str:
+def recognise(stream: Any, data: str, wanted: str | None = None) -> str:
     """The format, recognised from the first relevant line; nothing is read from the stream."""
     lines = (line.strip() for line in stream.peek(_PEEK)[:_PEEK].splitlines())
     line = next((line for line in lines if line and not line.startswith(b"#")), b"")

@@ -10,6 +10,7 @@ import numpy as np
 from ...data.checked import plain_array
 from ...data.labels import as_label_array, encode_labels
 from ...data.sequences import Sequences, stack_sequences
+from ...engine.linalg import share_ones
 from ...errors import DataError
 from ...features import Extractor, Vocabulary
 from ...objective import check_integer
@@ -30,7 +31,11 @@ def read_tokens(
             "min_count counts features with names, and X has rows of numbers: leave out rare "
             "columns yourself, or use dicts or a template"
         )
-    tokens = stack_sequences(X) if reader is None else reader.fit_transform(X)
+    if reader is None:
+        tokens = stack_sequences(X)
+    else:
+        tokens = reader.fit_transform(X)
+        share_ones(tokens.matrix)
     if tokens.matrix.shape[0] == 0:
         raise DataError("no sequence has a token: there is nothing to learn from")
     return tokens, reader

@@ -180,7 +180,7 @@ class GraphProblem(CompiledProblem):
     def operations(self, pack: Pack) -> float:
         """Scores of nodes and edges, and some sweeps over the pairs of labels."""
         K, data = self.n_classes, pack.data
-        scores = len(data.rows.values) * K + len(data.edge_rows.values) * self.n_pairs
+        scores = data.rows.nnz * K + data.edge_rows.nnz * self.n_pairs
         return float(scores + 20 * len(data.edges) * K * K)
 
     def effort(self, pack: Pack) -> np.ndarray:

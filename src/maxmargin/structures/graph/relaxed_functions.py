@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 from numba.extending import register_jitable
 
-from ...engine.linalg import Rows, row_write
+from ...engine.linalg import Rows, row_values, row_write
 from ...inference import decoder
 from ...inference.lp import solve_relaxation, state_size
 from ...inference.points import write_halves, write_labels
@@ -148,9 +148,10 @@ def loss(data, i, y):
 def add_row(rows, i, scale, K, k, val):
     """val += ``scale * X[i]`` as features of label k."""
     lo, hi = rows.indptr[i], rows.indptr[i + 1]
+    values = row_values(rows, lo, hi)
     for p in range(hi - lo):
         f = np.int64(p) if rows.dense else np.int64(rows.indices[lo + p])
-        val[f * K + k] += scale * rows.values[lo + p]
+        val[f * K + k] += scale * values[p]
 
 
 @register_jitable

@@ -173,7 +173,7 @@ class Multiclass(CompiledProblem):
 
     def operations(self, pack: Pack) -> float:
         """One operation per entry of X and class."""
-        return float(len(pack.data.rows.values) * self.n_classes)
+        return float(pack.data.rows.nnz * self.n_classes)
 
     def plane_square(self, pack: Pack) -> float:
         """Twice the average |x|^2: a plane has x for the true class and -x for another one."""

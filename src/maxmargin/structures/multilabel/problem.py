@@ -138,7 +138,7 @@ class LabelSets(CompiledProblem):
 
     def operations(self, pack: Pack) -> float:
         """Scores of the labels, and some sweeps over the pairs."""
-        return float(len(pack.data.rows.values) * self.n_labels + 80 * pack.n * len(self.pairs))
+        return float(pack.data.rows.nnz * self.n_labels + 80 * pack.n * len(self.pairs))
 
     def plane_square(self, pack: Pack) -> float:
         """The average |x|^2: one wrong label."""
