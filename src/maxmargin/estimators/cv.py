@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.source import take
@@ -73,6 +72,8 @@ class PathCV(BaseEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Score all values of C on held-out examples, then train with the best."""
+        from sklearn.model_selection import check_cv  # slow to import
+
         estimator = self._estimator()
         if getattr(estimator, "kernel", None) not in (None, "linear"):
             raise DataError("a path over C needs a model without a kernel: use GridSearchCV")
