@@ -59,15 +59,23 @@ class Source(NamedTuple):
 
 OCR = "OCR letters"
 
+#: All affixes and the length of three words, as in the experiments of Joachims et al. (2009).
+AFFIXES = """\
+padding _B _E
+prefix(word[-1..1])
+suffix(word[-1..1])
+length(word[-1..1])
+"""
+
 #: The tasks by name. The first POS task is the stand-in for the one of Balamurugan et al. (2011).
 TASKS = {
     "chunking": Source("conll2000", 2, "chunking"),
-    "POS": Source("conll2000", 1, "pos"),
-    "POS 7200": Source("conll2000", 1, "pos", 7200, 1681),
-    "WSJ POS": Source("wsj_pos", 1, "pos"),
-    "Brown POS": Source("brown_pos", 2, "pos"),
-    "BioNLP": Source("jnlpba", 1, "pos"),
-    "BioCreative": Source("bc2gm", 1, "pos"),
+    "POS": Source("conll2000", 1, AFFIXES),
+    "POS 7200": Source("conll2000", 1, AFFIXES, 7200, 1681),
+    "WSJ POS": Source("wsj_pos", 1, AFFIXES),
+    "Brown POS": Source("brown_pos", 2, AFFIXES),
+    "BioNLP": Source("jnlpba", 1, AFFIXES),
+    "BioCreative": Source("bc2gm", 1, AFFIXES),
 }
 
 

@@ -51,6 +51,22 @@ def test_info_does_not_need_scikit_learn(name):
     assert "sklearn" not in imported("info", MODELS / f"{name}.mm")
 
 
+def test_what_scikit_learn_imports_in_vain_is_postponed():
+    """It is imported when it is used, and then complete."""
+    code = """
+from maxmargin.cli.postponed import postpone_imports
+postpone_imports()
+import sys
+import maxmargin as mm
+assert mm.ChainSVC and "sklearn" in sys.modules
+assert not {"scipy.stats.distributions", "pandas.core"} & set(sys.modules)
+import pandas, scipy.stats
+assert pandas.DataFrame({"a": [1]}).shape == (1, 1) and scipy.stats.norm.cdf(0) == 0.5
+"""
+    env = {**os.environ, "PYTHONPATH": SRC}
+    subprocess.run([sys.executable, "-c", code], env=env, check=True)
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

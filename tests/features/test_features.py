@@ -175,7 +175,7 @@ def test_the_reach_of_a_template_is_searched_once(monkeypatch):
     assert len(searched) == 1
 
 
-@pytest.mark.parametrize(("name", "width", "n"), [("chunking", 2, 19), ("pos", 1, 21)])
+@pytest.mark.parametrize(("name", "width", "n"), [("chunking", 2, 19), ("pos", 1, 23)])
 def test_built_in_templates(name, width, n):
     rows = [[("abc", "X", "Y")[:width]] * 5]
     X = Extractor(name).fit_transform(rows)

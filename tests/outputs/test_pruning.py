@@ -25,7 +25,7 @@ def test_the_objective_is_that_of_the_pruned_weights():
     codes = [random.randint(0, 2, 3) for _ in X]
     Y = [["ab"[k] for k in y] for y in codes]
     weight = random.uniform(0.5, 2, 8)
-    clf = mm.ChainSVC(C=0.3, start_stop=True).fit(X, Y, sample_weight=weight)
+    clf = mm.ChainSVC(C=0.3, tol=0.01, start_stop=True).fit(X, Y, sample_weight=weight)
     planes, losses = chain_planes(X, codes, 1.0 - np.eye(2), False, ends=True)
     old = clf.result_
     found = clf.prune(X, Y, below=0.4, sample_weight=weight)

@@ -16,6 +16,7 @@ from ..svm_struct import programs
 from . import models, train
 from .guard import GuardedGroup
 from .plain import PlainCommand
+from .postponed import postpone_imports
 
 app = typer.Typer(
     cls=GuardedGroup,
@@ -138,4 +139,5 @@ programs.register(app)
 
 def main() -> None:
     """The entry point."""
+    postpone_imports()
     app()

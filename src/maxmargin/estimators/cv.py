@@ -72,6 +72,8 @@ class PathCV(BaseEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Score all values of C on held-out examples, then train with the best."""
+        from sklearn.model_selection import check_cv  # slow to import
+
         estimator = self._estimator()
         if getattr(estimator, "kernel", None) not in (None, "linear"):
             raise DataError("a path over C needs a model without a kernel: use GridSearchCV")

@@ -38,11 +38,16 @@ pos[0] | pos[1] | pos[2]
 """
 
 POS = """\
-# Parts of speech from words alone: all affixes and the length of three words.
-padding _B _E
-prefix(word[-1..1])
-suffix(word[-1..1])
-length(word[-1..1])
+# Parts of speech: words in a window without regard to case, affixes, and kinds of characters.
+word
+lower(word[-2..2])
+lower(word[-1]) | lower(word[0])
+lower(word[0]) | lower(word[1])
+prefix(lower(word), 1..4)
+suffix(lower(word), 1..5)
+suffix(word[-1], 1..3)
+suffix(word[1], 1..3)
+class(word[-1..1])
 """
 
 BUILTIN = {"default": DEFAULT, "chunking": CHUNKING, "pos": POS}

@@ -26,6 +26,10 @@ def option(default: Any, help: str, *names: str, **more: Any) -> Any:
 kernel_option = partial(option, rich_help_panel="Options for kernels")
 
 C_HELP = "Weight of the sum of losses."
+TOL_HELP = (
+    "Stop when the objective per example is certified to be this close to its minimum, in units of "
+    "loss."
+)
 
 #: The options of solvers, without importing them; a test compares them with the solvers.
 SOLVER_OPTIONS = {
@@ -49,11 +53,7 @@ class TrainOptions:
         "An option of the solver (see above), as in cache=10; can be repeated.",
         metavar="NAME=VALUE",
     )
-    tol: float = option(
-        1e-2,
-        "Stop when the objective per example is certified to be this close to its minimum, in "
-        "units of loss.",
-    )
+    tol: float = option(1e-2, TOL_HELP)
     rescaling: Literal["margin", "slack"] = option(
         "margin", "margin: the loss is added to the margin; slack: it multiplies the slack."
     )

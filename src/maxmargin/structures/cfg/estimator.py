@@ -31,7 +31,8 @@ class CFGSVC(_CFGModel):
         ``mm.OneSlack(cache=10)``.
     tol : float
         Stop when P/(C n) is certified to be within ``tol`` of its minimum, in units of loss: with
-        the bracket loss, wrong constituents per sentence.
+        the bracket loss, wrong constituents per sentence. The loss "f1" is at most 1 and needs a
+        smaller one, such as 0.01.
     rescaling : {"margin", "slack"}
         How the loss enters the hinge loss: added to the margin, or as a factor of the slack. With
         "slack" the oracles of the bracket loss and of F1 take many times as long.
@@ -91,6 +92,7 @@ class CFGSVC(_CFGModel):
 
     C: float = 0.1
     _: KW_ONLY
+    tol: float = 0.2
     loss: str = "bracket"
     features: str = "rules"
     input: str = "words"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
-from ..options import C_HELP, TrainOptions, option
+from ..options import C_HELP, TOL_HELP, TrainOptions, option
 
 parser_option = partial(option, rich_help_panel="Options for parsers")
 
@@ -19,6 +19,7 @@ class CFGOptions(TrainOptions):
     """Options for parsers."""
 
     C: float = option(0.1, C_HELP, "--C", "-C")
+    tol: float = option(0.2, TOL_HELP)
     loss: Literal["bracket", "zero-one", "f1"] = parser_option(
         "bracket",
         "Count wrong constituents (bracket), trees with any error (zero-one), or 1 - F1 (f1).",

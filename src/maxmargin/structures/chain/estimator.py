@@ -36,7 +36,7 @@ class ChainSVC(_ChainModel):
         ``mm.SDM(inner=5)``.
     tol : float
         Stop when P/(C n) is certified to be within ``tol`` of its minimum, in units of loss: with
-        the Hamming loss, wrong labels per sequence.
+        the Hamming loss, wrong labels per sequence. Smaller values hardly change predictions.
     {rescaling}
     loss : "hamming", "zero-one" or array (n_classes, n_classes)
         "hamming": the number of wrong labels; "zero-one": 1 for a sequence with any error; array:
@@ -99,6 +99,7 @@ class ChainSVC(_ChainModel):
 
     C: float = 0.1
     _: KW_ONLY
+    tol: float = 0.2
     loss: Any = "hamming"
     class_weight: Any = None
     transitions: Any = None

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from ..options import C_HELP, KernelOptions, option
+from ..options import C_HELP, TOL_HELP, KernelOptions, option
 
 chain_option = partial(option, rich_help_panel="Options for chains")
 
@@ -21,6 +21,7 @@ class ChainOptions(KernelOptions):
     """Options for sequences."""
 
     C: float = option(0.1, C_HELP, "--C", "-C")
+    tol: float = option(0.2, TOL_HELP)
     format: Literal["auto", "conll", "hmm"] = chain_option(
         "auto", "Columns (conll) or numbered features with qid: (hmm); auto looks at DATA."
     )
@@ -42,7 +43,9 @@ class ChainOptions(KernelOptions):
         None, "Predict only label sequences that are valid in this tagging scheme."
     )
     start_stop: bool = chain_option(
-        False, "Learn weights for the first and the last label of a sequence.", "--start-stop"
+        True,
+        "Learn weights for the first and the last label of a sequence, or not, as SVM-HMM.",
+        "--start-stop/--no-start-stop",
     )
     loss: Literal["hamming", "zero-one"] = chain_option(
         "hamming", "Count wrong labels (hamming), or sequences with any error (zero-one)."
