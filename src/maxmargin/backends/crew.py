@@ -88,10 +88,6 @@ class Crew:
         The source of each worker's examples.
     shared : optional
         What the sources have in common, as returned by ``pool.share``.
-    sigma : float, optional
-        sigma' of CoCoA+, see ``cocoa.py``.
-    blocks : int
-        Number of rounds per pass over all examples.
     """
 
     #: The driver sums in one thread; the workers have threads.
@@ -106,11 +102,9 @@ class Crew:
         problem: CompiledProblem,
         sources: Sequence[Source],
         shared: Any = None,
-        sigma: float | None = None,
-        blocks: int = 1,
     ):
-        self.pool, self.problem, self.sources, self.sigma = pool, problem, list(sources), sigma
-        self.shared, self.blocks = shared, blocks
+        self.pool, self.problem, self.sources = pool, problem, list(sources)
+        self.shared = shared
         self.K = len(self.sources)
         self.bounded, self.bounds = problem.functions.bounded, problem.bounds
         self.check: Callable[[], None] = lambda: None

@@ -32,13 +32,6 @@ class Ray(Backend):
         cluster allow.
     num_cpus : int
         Number of CPUs per worker, which is the number of threads of its oracles.
-    sigma : float, optional
-        sigma' of CoCoA+, from 1 to ``num_shards``: with a larger value the dual methods take
-        shorter steps. By default ``num_shards``, with which the dual never decreases. A smaller
-        value is often faster; it is doubled if the dual decreases.
-    blocks : int
-        How often the workers exchange their changes of w per pass over their examples, with the
-        dual methods. With 1 far more passes are needed; with more than a few, sending takes longer.
     cache : path, optional
         Directory for the packed shards of ``mm.Files``. It must exist on every machine, or be
         shared by all.
@@ -58,14 +51,12 @@ class Ray(Backend):
         num_shards: int | None = None,
         *,
         num_cpus: int = 1,
-        sigma: float | None = None,
-        blocks: int = 4,
         cache: Any = None,
         patience: float = 60.0,
         options: dict[str, Any] | None = None,
         init: dict[str, Any] | None = None,
     ):
-        super().__init__(num_shards, sigma, blocks, cache)
+        super().__init__(num_shards, cache)
         self.address = address
         self.num_cpus = check_integer("num_cpus", num_cpus, 1, 2**31)
         self.patience = patience

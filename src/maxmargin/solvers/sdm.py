@@ -95,14 +95,20 @@ class SDM(DualSolver):
 
     def init(self, task: Task) -> WorkingSets:
         """Line 2: alpha is 1 at the truth, w = 0."""
-        return sets.begin(task, power=POWER if self._averages(task) else None)
+        return sets.begin(task, power=self.average_power(task))
 
-    def for_shards(self) -> SDM:
-        """With the average: the last point of several shards overshoots."""
-        return replace(self, average=True) if self.average is None else self
+    def average_power(self, task: Task) -> float | None:
+        """4, if there is an average."""
+        return POWER if self._averages(task) else None
+
+    def without_average(self) -> SDM:
+        """The same method without an average."""
+        return replace(self, average=False)
 
     def _averages(self, task: Task) -> bool:
-        return task.shard.pack.dim <= LONG if self.average is None else self.average
+        if self.average is None:
+            return task.shard.pack.dim <= LONG or task.shard.K > 1
+        return self.average
 
     def restart(self, task: Task, state: WorkingSets, C: float) -> WorkingSets:
         """From a run with another C; type-II passes use its outputs from the first iteration on."""
@@ -162,7 +168,10 @@ class SDM(DualSolver):
     def _work_on_known(self, task: Task, state: WorkingSets, violation: float) -> Passes[None]:
         """Type-II passes until the gap (or, with tau, the violation) of known outputs is small."""
         tau = self._tau(task, state)
-        for _ in range(min(self.inner, max(EARLY, state.iterations - 2))):
+        most = max(EARLY, state.iterations - 2)
+        if task.moves is not None:  # only a part of each step is kept
+            most *= 2
+        for _ in range(min(self.inner, most)):
             worth = state.duals.count > 1
             if self.tau is None:  # shrinking
                 worth &= state.visits.gap > tau

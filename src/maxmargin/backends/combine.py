@@ -1,0 +1,76 @@
+"""The master problem: which part of each shard's step to keep, and the sum of these parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..engine.exchange import link_changes
+from ..engine.sparse import sparse_axpy
+from ..engine.vectors import Vector
+
+#: Maximum number of sweeps over the variables, and the part of the gain below which they end.
+SWEEPS, ENOUGH = 200, 1e-9
+
+
+class Exchange:
+    """Adds the changes of K shards; its memory is kept between exchanges."""
+
+    def __init__(self, dim: int, K: int):
+        self.K = K
+        kind = np.int32 if max(K, 1) * dim < 2**31 else np.int64
+        self.head = np.full(dim, -1, kind)
+        self.sum = np.zeros(dim)
+
+    def combine(
+        self, w: np.ndarray, changes: Sequence[Vector], gains: Sequence[float]
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Add the best part theta_k of each change v_k to w.
+
+        Returns
+        -------
+        theta : array (K,)
+        where, step : arrays
+            The places of w that have changed, and by how much.
+        """
+        lists = [change.listed() for change in changes]
+        starts = np.cumsum([0, *(len(where) for where, _ in lists)])
+        where = np.concatenate([where for where, _ in lists])
+        value = np.concatenate([value for _, value in lists])
+        gram, places = np.zeros((len(lists), len(lists))), np.empty_like(where)
+        link = np.empty(len(where), self.head.dtype)
+        count = link_changes(where, value, starts, self.head, link, places, gram)
+        linear = np.array(gains) - [change.dot(w) for change in changes]
+        theta = best_parts(linear, gram)
+        for part, (idx, val) in zip(theta, lists, strict=True):
+            if part:
+                sparse_axpy(part, idx, val, len(idx), self.sum)
+        places = places[:count]
+        step = self.sum[places]
+        self.sum[places] = 0.0
+        w[places] += step
+        return theta, places, step
+
+
+def best_parts(linear: np.ndarray, gram: np.ndarray) -> np.ndarray:
+    """argmax of linear.theta - 1/2 theta' gram theta over [0, 1]^K, by coordinate ascent from 0.
+
+    Every step increases the objective, so that it is never below its value at 0, up to rounding.
+    """
+    K, curve = len(linear), np.diagonal(gram)
+    theta, gradient, total = np.zeros(K), linear.astype(float), 0.0
+    for _ in range(SWEEPS):
+        gained = 0.0
+        for k in range(K):
+            room = gradient[k] / curve[k] if curve[k] > 0 else float(gradient[k])
+            new = min(max(theta[k] + room, 0.0), 1.0)
+            step = new - theta[k]
+            if step:
+                gained += step * (gradient[k] - 0.5 * step * curve[k])
+                gradient -= step * gram[k]
+                theta[k] = new
+        total += gained
+        if gained <= ENOUGH * total:
+            break
+    return theta
