@@ -25,13 +25,14 @@ from typing import Any
 import numpy as np
 
 from ..engine.bounds import Hinge
+from ..engine.exchange import SHORT
 from ..engine.sparse import sparse_axpy
 from ..engine.vectors import Vector, total
 from ..objective import dual
 from ..solvers import working_sets as sets
 from ..solvers.base import BoundedStep, Solver, State, Step, certified
 from ..solvers.task import Task
-from .combine import Exchange
+from .combine import Exchange, warm_up_combine
 from .crew import Crew, WorkersLost
 from .draws import random_states
 from .worker import Round
@@ -106,8 +107,12 @@ class Master(Solver):
         return self.solver.name
 
     def loops(self, task: Task) -> tuple[str, ...]:
-        """The passes that the method calls."""
-        return self.solver.loops(task)
+        """The passes that the method calls, and what exchanges need."""
+        crew, names = crew_of(task), self.solver.loops(task)
+        if crew.K == 1:
+            return names
+        warm_up_combine()
+        return (*names, "mark") if crew.pack.dim > SHORT else names
 
     def init(self, task: Task) -> MasterState:
         """The initial state: alpha_i is 1 at the true output of each example, and w = 0."""
@@ -184,7 +189,7 @@ class Master(Solver):
         controls = {name: getattr(state, name) for name in self.solver.controls}
         early = crew.K > 1 and state.iterations < EARLY_PASSES
         blocks = min(PER_SHARD * crew.K, MOST) if early else 1
-        crew.call("start", method, blocks, controls, w=state.w, where=NOWHERE, again=False)
+        crew.call("start", method, blocks, controls, w=state.w, again=False)
         where: Any = NOWHERE
         parts = None
         while True:

@@ -82,6 +82,14 @@ class Moves:
         self.pending = False
 
 
+def warm_up_moves(shard: Shard) -> None:
+    """Compile (or load) what exchanges need, before times are measured."""
+    nobody, w = np.empty(0, np.int64), np.zeros(1)
+    take_changes(w, w, nobody, 1.0, np.empty(0, _places(shard.pack.dim)), np.empty(0))
+    if shard.loops.compiled:
+        drop_all_zeros(shard.new_duals(1), shard.pack.offsets, nobody)
+
+
 def _places(dim: int) -> type:
     """The type of places in a vector of this length."""
     return np.int32 if dim < 2**31 else np.int64

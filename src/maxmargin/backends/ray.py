@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import os
+import sys
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..errors import MaxMarginError
-from ..objective import check_integer
+from ..objective import check_integer, check_positive
 from .base import Backend
 from .crew import Pool
 from .worker import Reply, Source, Worker
 
 #: Seconds between checks for time limits and Ctrl-C while workers are busy.
 CHECK_EVERY = 0.1
+
+#: Seconds between questions to workers that take long whether they are alive.
+ASK_EVERY = 1.0
 
 #: Seconds after which workers share CPUs, if the cluster has too few for all of them.
 CROWDED = 10.0
@@ -38,6 +43,9 @@ class Ray(Backend):
     patience : float
         Seconds to wait for free CPUs, or for another machine in place of a lost one. After that,
         workers without free CPUs share those of other workers.
+    silence : float
+        Seconds after which a worker that does not answer at all (its process was stopped, or its
+        machine hangs) counts as lost and is replaced; a busy worker does answer.
     options : dict, optional
         More options for the actors, such as ``{"resources": {"big": 1}}``.
     init : dict, optional
@@ -53,13 +61,15 @@ class Ray(Backend):
         num_cpus: int = 1,
         cache: Any = None,
         patience: float = 60.0,
+        silence: float = 60.0,
         options: dict[str, Any] | None = None,
         init: dict[str, Any] | None = None,
     ):
         super().__init__(num_shards, cache)
         self.address = address
         self.num_cpus = check_integer("num_cpus", num_cpus, 1, 2**31)
-        self.patience = patience
+        self.patience = check_positive("patience", patience)
+        self.silence = check_positive("silence", silence)
         self.options = options
         self.init = init
 
@@ -84,7 +94,9 @@ class RayPool:
         self.backend = backend
         self.members: list[Any] = []
         self.owner = connect(self.ray, backend)
-        self.actor = self.ray.remote(_Actor)
+        method = self.ray.method(concurrency_group="alive")
+        actor = type("_Actor", (_Actor,), {"alive": method(_alive)})
+        self.actor = self.ray.remote(concurrency_groups={"alive": 1})(actor)
 
     def start(self, sources: Sequence[Source], shared: Any) -> list[Any]:
         """Start actors, which load their examples in parallel; does not wait for them."""
@@ -100,15 +112,20 @@ class RayPool:
 
     def submit(self, member: Any, method: str, args: tuple[Any, ...], w: Any) -> Any:
         """Start a call; arguments that are references are fetched by the worker's machine."""
-        return member.call.remote(method, w, *args)
+        return member, member.call.remote(method, w, *args)
 
     def gather(self, tickets: Sequence[Any], check: Callable[[], None]) -> list[Reply | None]:
-        """Wait for all answers, and regularly check time limits and Ctrl-C."""
-        pending = list(tickets)
+        """Wait for all answers, and regularly check time limits, Ctrl-C and signs of life."""
+        pending = [call for _, call in tickets]
+        watch = Watch(self.ray, self.backend.silence)
+        lost: set[Any] = set()
         while pending:
             _, pending = self.ray.wait(pending, num_returns=len(pending), timeout=CHECK_EVERY)
             check()
-        return [self._answer(ticket) for ticket in tickets]
+            if pending:
+                lost |= watch.silent({member for member, call in tickets if call in pending})
+                pending = [call for member, call in tickets if call in pending and member not in lost]
+        return [None if member in lost else self._answer(call) for member, call in tickets]
 
     def map(self, function: Callable[..., Any], jobs: list[tuple[Any, ...]]) -> list[Any]:
         """Run the jobs as Ray tasks; Ray repeats those of a lost machine."""
@@ -163,6 +180,38 @@ class RayPool:
             raise error.cause from None
         except errors.RayError:
             return None
+
+
+class Watch:
+    """Asks workers that take long for a sign of life; a stopped process does not answer."""
+
+    def __init__(self, ray: Any, silence: float):
+        self.ray, self.silence = ray, silence
+        self.asked: dict[Any, tuple[float, Any]] = {}
+        self.next = time.monotonic() + ASK_EVERY
+
+    def silent(self, members: set[Any]) -> set[Any]:
+        """Those of these workers that have not answered for too long."""
+        now, found = time.monotonic(), set()
+        if now < self.next:
+            return found
+        self.next = now + ASK_EVERY
+        for member in members:
+            since, question = self.asked.get(member, (now, None))
+            if question is None or self.ray.wait([question], timeout=0)[0]:
+                self.asked[member] = now, member.alive.remote()
+            elif now - since > self.silence:
+                print(
+                    f"maxmargin: a worker has not answered for {now - since:.0f} s: it is replaced",
+                    file=sys.stderr, flush=True,
+                )  # fmt: skip
+                found.add(member)
+        return found
+
+
+def _alive(self: Any) -> bool:
+    """Answer while another method runs: it has a thread of its own."""
+    return True
 
 
 class _Actor:

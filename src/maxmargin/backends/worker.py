@@ -25,7 +25,7 @@ from ..solvers.bundle import LineSearch
 from ..solvers.cuts import Cut
 from ..solvers.slots import repair_alpha
 from ..solvers.task import Task
-from .moves import Moves
+from .moves import Moves, warm_up_moves
 
 #: Parts of the state of a dual method that can be computed from the others.
 REMADE = ("block", "labels", "w", "average")
@@ -117,6 +117,8 @@ class Worker:
     def warm_up(self, mode: int, names: tuple[str, ...]) -> float:
         """Compile these passes; returns the time it took, in seconds."""
         warm_up_exchange()
+        if any(name.startswith("ascend") for name in names):
+            warm_up_moves(self.shard)
         return self.shard.warm_up(mode, names)
 
     def begin(self, solver: Any, C: float, mode: int, tol: float, random: Any) -> None:
