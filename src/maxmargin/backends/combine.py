@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..engine.exchange import link_changes
-from ..engine.sparse import sparse_axpy
+from ..engine.exchange import add_parts, link_changes
 from ..engine.vectors import Vector
 
 #: Maximum number of sweeps over the variables, and the part of the gain below which they end.
@@ -21,7 +20,6 @@ class Exchange:
         self.K = K
         kind = np.int32 if max(K, 1) * dim < 2**31 else np.int64
         self.head = np.full(dim, -1, kind)
-        self.sum = np.zeros(dim)
 
     def combine(
         self, w: np.ndarray, changes: Sequence[Vector], gains: Sequence[float]
@@ -39,17 +37,11 @@ class Exchange:
         where = np.concatenate([where for where, _ in lists])
         value = np.concatenate([value for _, value in lists])
         gram, places = np.zeros((len(lists), len(lists))), np.empty_like(where)
-        link = np.empty(len(where), self.head.dtype)
-        count = link_changes(where, value, starts, self.head, link, places, gram)
+        spot, link, last = np.empty((3, len(where)), self.head.dtype)
+        count = link_changes(where, value, starts, self.head, spot, link, last, places, gram)
         linear = np.array(gains) - [change.dot(w) for change in changes]
-        theta = best_parts(linear, gram)
-        for part, (idx, val) in zip(theta, lists, strict=True):
-            if part:
-                sparse_axpy(part, idx, val, len(idx), self.sum)
-        places = places[:count]
-        step = self.sum[places]
-        self.sum[places] = 0.0
-        w[places] += step
+        theta, places, step = best_parts(linear, gram), places[:count], np.empty(count)
+        add_parts(value, starts, spot, theta, places, w, step)
         return theta, places, step
 
 
@@ -63,8 +55,10 @@ def best_parts(linear: np.ndarray, gram: np.ndarray) -> np.ndarray:
     for _ in range(SWEEPS):
         gained = 0.0
         for k in range(K):
-            room = gradient[k] / curve[k] if curve[k] > 0 else float(gradient[k])
-            new = min(max(theta[k] + room, 0.0), 1.0)
+            if curve[k] > 0:
+                new = min(max(theta[k] + gradient[k] / curve[k], 0.0), 1.0)
+            else:
+                new = float(gradient[k] > 0)
             step = new - theta[k]
             if step:
                 gained += step * (gradient[k] - 0.5 * step * curve[k])

@@ -175,7 +175,8 @@ class Crew:
         w : array (dim,), optional
             Weights to send to the workers first; entries that they already have are not sent.
         where : int array, optional
-            The places where w may differ from what was sent last, if known.
+            The places where w may differ from what was sent last, if known. From then on this array
+            itself counts as sent, and must not change anywhere else.
         who : iterable of int
             Numbers of the workers to call, by default all.
         again : bool
@@ -222,8 +223,11 @@ class Crew:
         stale = self._stale & set(everyone) if len(self._sent) else set()
         change = None
         if w is not None:
-            change = changed(w, self._sent) if where is None else Vector.of(w, where)
-            change.set_in(self._sent)
+            if where is not None:
+                change, self._sent = Vector.of(w, where), w
+            elif w is not self._sent:
+                change = changed(w, self._sent)
+                change.set_in(self._sent)
             self._stale |= set(range(self.K)) - set(everyone)
         new = None if change is None else self.pool.share(change)
         full = self.pool.share(Vector.of(self._sent)) if stale else None

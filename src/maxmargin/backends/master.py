@@ -13,8 +13,9 @@ several in a pass that calls the oracle, because w changes most there.
 
 A shard's local model of w moves sigma' times as far as its own w(alpha), because the others move
 too (as in CoCoA+ by Ma, Smith, Jaggi et al., 2015, where sigma' = K is needed). Here any sigma'
-will do; it is learned: it grows while the driver keeps little of the steps. The point to certify is
-the average of w over the exchanges, or the last one. K = 1 is the sequential method.
+will do; it is learned: it grows while the driver keeps little of the steps. The points to certify
+are the last w and, if w is not long, the average of w over the exchanges. K = 1 is the sequential
+method.
 """
 
 from __future__ import annotations
@@ -40,9 +41,9 @@ from .worker import Round
 #: An empty array of places.
 NOWHERE = np.zeros(0, np.int32)
 
-#: In each of the first passes that call the oracle there are this many exchanges per shard, but no
-#: more than the second number; later there is one.
-EARLY_PASSES, PER_SHARD, MOST = 3, 2, 16
+#: In each of the first passes that call the oracle there are as many exchanges as shards, but no
+#: more than MOST; later there is one.
+EARLY_PASSES, MOST = 3, 16
 
 #: sigma' grows by this factor if the mean part that is kept of the steps is below LOW, and shrinks
 #: if it is above HIGH.
@@ -188,17 +189,15 @@ class Master(Solver):
         crew = crew_of(task)
         controls = {name: getattr(state, name) for name in self.solver.controls}
         early = crew.K > 1 and state.iterations < EARLY_PASSES
-        blocks = min(PER_SHARD * crew.K, MOST) if early else 1
+        blocks = min(crew.K, MOST) if early else 1
         crew.call("start", method, blocks, controls, w=state.w, again=False)
-        where: Any = NOWHERE
-        parts = None
+        where, parts = None if crew.K == 1 else NOWHERE, None
         while True:
             rounds: list[Round] = crew.call(
                 "ascend", state.sigma, parts, w=state.w, where=where, again=False
             )
             if crew.K == 1:
                 rounds[0].change.set_in(state.w)
-                where = rounds[0].change.where
             else:
                 parts, where = self._exchange(task, state, rounds)
             if all(r.done for r in rounds):
@@ -292,7 +291,7 @@ class Master(Solver):
         """Compute w(alpha) from its definition."""
         crew = crew_of(task)
         parts = crew.call("sum_duals", again=False)
-        state.w[:] = total((v for v, _ in parts), crew.pack.dim)
+        state.w = total((v for v, _ in parts), crew.pack.dim)  # a new array: see ``Crew.call``
         state.loss = sum(loss for _, loss in parts)
 
     def _recover(self, task: Task, state: MasterState, before: float) -> None:

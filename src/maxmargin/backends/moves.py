@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.arrays import Duals, PassOptions
-from ..engine.exchange import SHIFT, drop_all_zeros, marks_for, take_changes
+from ..engine.exchange import SHIFT, drop_all_zeros, marks_for, set_both, take_changes
 from ..engine.shard import Shard
 from ..engine.vectors import Vector, changed
 
@@ -85,7 +85,11 @@ class Moves:
 def warm_up_moves(shard: Shard) -> None:
     """Compile (or load) what exchanges need, before times are measured."""
     nobody, w = np.empty(0, np.int64), np.zeros(1)
-    take_changes(w, w, nobody, 1.0, np.empty(0, _places(shard.pack.dim)), np.empty(0))
+    where, value = np.empty(0, _places(shard.pack.dim)), np.empty(0)
+    take_changes(w, w, nobody, 1.0, where, value)
+    for writeable in (True, False):  # what comes from another process is not writeable
+        where.flags.writeable = value.flags.writeable = writeable
+        set_both(where, value, w, w)
     if shard.loops.compiled:
         drop_all_zeros(shard.new_duals(1), shard.pack.offsets, nobody)
 

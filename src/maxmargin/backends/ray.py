@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -93,6 +94,7 @@ class RayPool:
         self.ray = import_ray()
         self.backend = backend
         self.members: list[Any] = []
+        self.hellos: dict[Any, Any] = {}
         self.owner = connect(self.ray, backend)
         method = self.ray.method(concurrency_group="alive")
         actor = type("_Actor", (_Actor,), {"alive": method(_alive)})
@@ -123,7 +125,10 @@ class RayPool:
             _, pending = self.ray.wait(pending, num_returns=len(pending), timeout=CHECK_EVERY)
             check()
             if pending:
-                lost |= watch.silent({member for member, call in tickets if call in pending})
+                silent = watch.silent([member for member, call in tickets if call in pending])
+                for member in silent:
+                    self._end_process(member)
+                lost |= silent
                 pending = [call for member, call in tickets if call in pending and member not in lost]
         return [None if member in lost else self._answer(call) for member, call in tickets]
 
@@ -140,6 +145,7 @@ class RayPool:
         """Stop an actor, even if it is busy."""
         self.ray.kill(member)
         self.members.remove(member)
+        self.hellos.pop(member, None)
 
     def close(self) -> None:
         """Stop all actors, and Ray if it was started here."""
@@ -162,14 +168,26 @@ class RayPool:
                 self.ray.kill(actors[k])
                 anywhere = {**options, "num_cpus": 0, "scheduling_strategy": "SPREAD"}
                 actors[k] = self.actor.options(**anywhere).remote()
+                calls[k] = actors[k].hello.remote()
+        self.hellos |= dict(zip(actors, calls, strict=True))
         return actors
 
     def _runs(self, call: Any) -> bool:
         """Whether an actor is running: it has answered to ``hello``."""
         try:
-            return bool(self.ray.wait([call], timeout=0)[0]) and self.ray.get(call)
+            return bool(self.ray.wait([call], timeout=0)[0]) and bool(self.ray.get(call))
         except self.ray.exceptions.RayError:
             return False
+
+    def _end_process(self, member: Any) -> None:
+        """End a process that does not answer, or else it keeps its CPUs: Ray only asks it to end."""
+        hello = self.hellos.pop(member, None)
+        if hello is None or not self._runs(hello):
+            return
+        process, node = self.ray.get(hello)
+        where = self.ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(node, soft=False)
+        kill = self.ray.remote(num_cpus=0, max_retries=0, scheduling_strategy=where)(os.kill)
+        self.ray.wait([kill.remote(process, signal.SIGKILL)], timeout=CROWDED)
 
     def _answer(self, ticket: Any) -> Reply | None:
         """The answer, or None if the worker is lost; raises the worker's exception."""
@@ -190,7 +208,7 @@ class Watch:
         self.asked: dict[Any, tuple[float, Any]] = {}
         self.next = time.monotonic() + ASK_EVERY
 
-    def silent(self, members: set[Any]) -> set[Any]:
+    def silent(self, members: list[Any]) -> set[Any]:
         """Those of these workers that have not answered for too long."""
         now, found = time.monotonic(), set()
         if now < self.next:
@@ -224,9 +242,11 @@ class _Actor:
         self.worker: Worker | None = None
         self.error: Exception | None = None
 
-    def hello(self) -> bool:
-        """Answer that the actor is running."""
-        return True
+    def hello(self) -> tuple[int, str]:
+        """The process and the node where the actor is running."""
+        import ray
+
+        return os.getpid(), ray.get_runtime_context().get_node_id()
 
     def load(self, source: Source, shared: Any, n_jobs: int) -> None:
         """Load the examples; an error is raised by the first call."""

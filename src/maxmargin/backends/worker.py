@@ -16,6 +16,7 @@ import numpy as np
 
 from ..data.checked import check_like
 from ..engine.bounds import Hinge
+from ..engine.exchange import set_both
 from ..engine.shard import Shard
 from ..engine.vectors import Vector, changed, warm_up_exchange
 from ..errors import DataError
@@ -99,7 +100,9 @@ class Worker:
     def call(self, method: str, args: tuple[Any, ...], w: Vector | None = None) -> Reply:
         """Update w, call a method and return its answer."""
         start, before = time.perf_counter(), self.shard.n_oracle
-        if w is not None:
+        if w is not None and w.where is not None and self.state is not None:
+            set_both(w.where, w.value, self.w, self.state.w)
+        elif w is not None:
             w.set_in(self.w)
             if self.state is not None:
                 w.set_in(self.state.w)
@@ -212,7 +215,7 @@ class Worker:
         task, state, moves = self.task, self.state, self.task.moves
         if moves is not None and parts is not None:
             moves.keep(state.duals, float(parts[self.k]))
-        task.C = sigma * self.C
+        task.C, task.overshoot = sigma * self.C, sigma
         try:
             if not self.done:
                 next(self.steps)

@@ -62,21 +62,27 @@ def take_changes(new, old, blocks, scale, where, value):
 
 
 @leaf
-def link_changes(where, value, starts, head, link, places, gram):
+def link_changes(where, value, starts, head, spot, link, last, places, gram):
     """The union of K lists of changes, and the inner products of all pairs of lists.
 
-    List k has the entries ``starts[k] : starts[k + 1]``. Entries of the same place are linked:
-    ``head`` (dim,) is -1 everywhere, before and after. Returns the number of places.
+    List k has the entries ``starts[k] : starts[k + 1]``. ``head`` (dim,) is -1 everywhere, before
+    and after. ``spot`` is the position of each entry in the union ``places``; entries of the same
+    place are linked. Returns the number of places.
     """
     count = 0
     for k in range(len(starts) - 1):
         for e in range(starts[k], starts[k + 1]):
             j = where[e]
-            if head[j] < 0:
-                places[count] = j
+            p = head[j]
+            if p < 0:
+                p = count
+                head[j] = p
+                places[p] = j
+                last[p] = -1
                 count += 1
-            link[e] = head[j]
-            head[j] = e
+            spot[e] = p
+            link[e] = last[p]
+            last[p] = e
             gram[k, k] += value[e] * value[e]
             q, other = link[e], k
             while q >= 0:
@@ -90,6 +96,28 @@ def link_changes(where, value, starts, head, link, places, gram):
         for other in range(k):
             gram[other, k] = gram[k, other]
     return count
+
+
+@leaf
+def add_parts(value, starts, spot, parts, places, w, step):
+    """w += the sum of the lists of ``link_changes`` times their parts; ``step`` is this sum."""
+    for p in range(len(step)):
+        step[p] = 0.0
+    for k in range(len(parts)):
+        if parts[k] != 0:
+            for e in range(starts[k], starts[k + 1]):
+                step[spot[e]] += parts[k] * value[e]
+    for p in range(len(step)):
+        w[places[p]] += step[p]
+
+
+@leaf
+def set_both(where, value, first, second):
+    """first[where] = second[where] = value."""
+    for e in range(len(where)):
+        j = where[e]
+        first[j] = value[e]
+        second[j] = value[e]
 
 
 @leaf

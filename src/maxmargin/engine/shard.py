@@ -48,9 +48,6 @@ class Shard(ShardWork):
         The bound passes, for all modes; by default made from the functions of the problem.
     """
 
-    #: Number of shards: all examples are here. A ``backends.crew.Crew`` has several.
-    K = 1
-
     #: Whether weights are scores of a kernel (``kernels.scores.ScoreShard``).
     for_kernels = False
 

@@ -64,8 +64,7 @@ class SDM(DualSolver):
     average : bool, optional
         Certify in turn the last w and the average of w over all visits, in which visit t has the
         weight t ** 4. The average is better in early iterations, but takes time if w is long. By
-        default there is one if w has at most about a million weights, or if there are several
-        shards.
+        default there is one if w has at most about a million weights.
     """
 
     first: int = 2
@@ -106,9 +105,7 @@ class SDM(DualSolver):
         return replace(self, average=False)
 
     def _averages(self, task: Task) -> bool:
-        if self.average is None:
-            return task.shard.pack.dim <= LONG or task.shard.K > 1
-        return self.average
+        return task.shard.pack.dim <= LONG if self.average is None else self.average
 
     def restart(self, task: Task, state: WorkingSets, C: float) -> WorkingSets:
         """From a run with another C; type-II passes use its outputs from the first iteration on."""
@@ -168,9 +165,7 @@ class SDM(DualSolver):
     def _work_on_known(self, task: Task, state: WorkingSets, violation: float) -> Passes[None]:
         """Type-II passes until the gap (or, with tau, the violation) of known outputs is small."""
         tau = self._tau(task, state)
-        most = max(EARLY, state.iterations - 2)
-        if task.moves is not None:  # only a part of each step is kept
-            most *= 2
+        most = int(task.overshoot * max(EARLY, state.iterations - 2))
         for _ in range(min(self.inner, most)):
             worth = state.duals.count > 1
             if self.tau is None:  # shrinking
