@@ -185,9 +185,11 @@ class RayPool:
         if hello is None or not self._runs(hello):
             return
         process, node = self.ray.get(hello)
-        where = self.ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(node, soft=False)
-        kill = self.ray.remote(num_cpus=0, max_retries=0, scheduling_strategy=where)(os.kill)
-        self.ray.wait([kill.remote(process, signal.SIGKILL)], timeout=CROWDED)
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        there = NodeAffinitySchedulingStrategy(node, soft=False)
+        kill = self.ray.remote(num_cpus=0, max_retries=0, scheduling_strategy=there)(_kill)
+        self.ray.wait([kill.remote(process)], timeout=CROWDED)
 
     def _answer(self, ticket: Any) -> Reply | None:
         """The answer, or None if the worker is lost; raises the worker's exception."""
@@ -225,6 +227,11 @@ class Watch:
                 )  # fmt: skip
                 found.add(member)
         return found
+
+
+def _kill(process: int) -> None:
+    """End a process of this machine."""
+    os.kill(process, signal.SIGKILL)
 
 
 def _alive(self: Any) -> bool:
