@@ -41,13 +41,13 @@ from .worker import Round
 #: An empty array of places.
 NOWHERE = np.zeros(0, np.int32)
 
-#: In each of the first passes that call the oracle there are as many exchanges as shards, but no
+#: In each of the first passes that call the oracle there are this many exchanges per shard, but no
 #: more than MOST; later there is one.
-EARLY_PASSES, MOST = 3, 16
+EARLY_PASSES, PER_SHARD, MOST = 3, 2, 16
 
 #: sigma' grows by this factor if the mean part that is kept of the steps is below LOW, and shrinks
 #: if it is above HIGH.
-LOW, HIGH, FACTOR = 0.5, 0.8, 1.1
+LOW, HIGH, FACTOR = 0.65, 0.9, 1.1
 
 #: Maximum number of rounds in which n-slack solves the QP over all shards.
 SETTLE = 20
@@ -189,7 +189,7 @@ class Master(Solver):
         crew = crew_of(task)
         controls = {name: getattr(state, name) for name in self.solver.controls}
         early = crew.K > 1 and state.iterations < EARLY_PASSES
-        blocks = min(crew.K, MOST) if early else 1
+        blocks = min(PER_SHARD * crew.K, MOST) if early else 1
         crew.call("start", method, blocks, controls, w=state.w, again=False)
         where, parts = None if crew.K == 1 else NOWHERE, None
         while True:
