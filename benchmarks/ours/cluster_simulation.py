@@ -77,9 +77,7 @@ def measure(session: Session, n: int) -> Group:
 
         options = {"C": 0.1, "tol": 1e-9, "solver": "sdm", "max_iter": ITERATIONS}
         alone = train_chain(data, random_state=seed, **options)
-        train_chain(
-            data, random_state=seed, backend=InProcess(SHARDS), callbacks=[note], **options
-        )
+        train_chain(data, random_state=seed, backend=InProcess(SHARDS), callbacks=[note], **options)
         exchanges, received, sent = np.array(notes[-1]) - notes[2]  # after the first three passes
         tokens = sum(len(y) for y in data.Y)
         busy = sum(alone.shares.get(kind, 0.0) for kind in ("oracle", "inner"))
@@ -125,7 +123,9 @@ def judge(rows: list[dict[str, Any]]) -> Verdict:
     """Speed-ups against one worker."""
     gains = {row["workers"]: rows[0]["total"] / row["total"] for row in rows}
     passed = all(gains[K] >= least for K, least in CLAIMED.items())
-    return Verdict(passed, "faster than one worker: " + ", ".join(f"{K}: {g:.1f}" for K, g in gains.items()))
+    return Verdict(
+        passed, "faster than one worker: " + ", ".join(f"{K}: {g:.1f}" for K, g in gains.items())
+    )
 
 
 def paint(figure: Figure, rows: list[dict[str, Any]]) -> None:

@@ -1,4 +1,4 @@
-"""What dividing the examples costs: passes, exchanges and bytes of SDM for each number of shards."""
+"""What shards cost SDM: passes, exchanges and bytes, for each number of shards."""
 
 from __future__ import annotations
 

@@ -98,7 +98,9 @@ def test_a_python_problem_is_distributed_too():
 
 
 @pytest.mark.parametrize("name", ["sdm", "bcfw", "n-slack, batches"])
-@pytest.mark.parametrize(("kind", "long"), [("multiclass", False), ("chain", False), ("chain", True)])
+@pytest.mark.parametrize(
+    ("kind", "long"), [("multiclass", False), ("chain", False), ("chain", True)]
+)
 def test_the_dual_never_falls_and_w_is_that_of_the_dual_variables(name, kind, long, monkeypatch):
     """If w is long, also with what the marked planes have changed."""
     if long:

@@ -22,7 +22,7 @@ class Exchange:
         self.head = np.full(dim, -1, kind)
 
     def combine(
-        self, w: np.ndarray, changes: Sequence[Vector], gains: Sequence[float]
+        self, w: np.ndarray, changes: Sequence[Vector], gains: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Add the best part theta_k of each change v_k to w.
 
@@ -39,7 +39,7 @@ class Exchange:
         gram, places = np.zeros((len(lists), len(lists))), np.empty_like(where)
         spot, link, last = np.empty((3, len(where)), self.head.dtype)
         count = link_changes(where, value, starts, self.head, spot, link, last, places, gram)
-        linear = np.array(gains) - [change.dot(w) for change in changes]
+        linear = gains - [change.dot(w) for change in changes]
         theta, places, step = best_parts(linear, gram), places[:count], np.empty(count)
         add_parts(value, starts, spot, theta, places, w, step)
         return theta, places, step
@@ -73,4 +73,4 @@ def best_parts(linear: np.ndarray, gram: np.ndarray) -> np.ndarray:
 def warm_up_combine() -> None:
     """Compile (or load) what an exchange needs, before times are measured."""
     change = Vector(np.zeros(1, np.int32), np.ones(1))
-    Exchange(1, 2).combine(np.zeros(1), [change, change], [1.0, 1.0])
+    Exchange(1, 2).combine(np.zeros(1), [change, change], np.ones(2))

@@ -237,7 +237,7 @@ class Master(Solver):
         return parts, where
 
     def _learn(self, state: MasterState, parts: np.ndarray) -> None:
-        """Adapt sigma' to the parts of the steps that were kept, those of shards that have moved."""
+        """Adapt sigma' to the parts that were kept of the steps of shards that have moved."""
         if len(parts):
             mean = parts.mean()
             factor = FACTOR if mean < LOW else 1 / FACTOR if mean > HIGH else 1.0

@@ -58,9 +58,7 @@ class Moves:
             np.copyto(new, w)
             return Vector(change.where, value)
         shard, marks = self.shard, self.marks
-        shard.loops.mark(
-            shard.pack, self.examples, duals, self.before, marks, shard.new_scratch()
-        )
+        shard.loops.mark(shard.pack, self.examples, duals, self.before, marks, shard.new_scratch())
         blocks = np.flatnonzero(marks)
         marks[blocks] = 0
         size = len(blocks) << SHIFT

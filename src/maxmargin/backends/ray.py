@@ -129,7 +129,9 @@ class RayPool:
                 for member in silent:
                     self._end_process(member)
                 lost |= silent
-                pending = [call for member, call in tickets if call in pending and member not in lost]
+                pending = [
+                    call for member, call in tickets if call in pending and member not in lost
+                ]
         return [None if member in lost else self._answer(call) for member, call in tickets]
 
     def map(self, function: Callable[..., Any], jobs: list[tuple[Any, ...]]) -> list[Any]:
@@ -180,7 +182,7 @@ class RayPool:
             return False
 
     def _end_process(self, member: Any) -> None:
-        """End a process that does not answer, or else it keeps its CPUs: Ray only asks it to end."""
+        """End a process that does not answer: Ray only asks it to, and it would keep its CPUs."""
         hello = self.hellos.pop(member, None)
         if hello is None or not self._runs(hello):
             return

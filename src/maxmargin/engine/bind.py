@@ -22,7 +22,7 @@ from .interpreted import is_compiled
 
 
 class Loops(NamedTuple):
-    """The passes of ``passes.py``, ``ascent.py``, ``smooth_passes.py`` and ``exchange.py``, bound."""
+    """The passes of this folder, bound to the functions of a problem."""
 
     decode: Callable[..., None]
     collect: Callable[..., float]
