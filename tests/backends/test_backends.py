@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 
 import maxmargin as mm
 from maxmargin.backends.base import split
-from maxmargin.backends.cocoa import CoCoA, move
+from maxmargin.backends.combine import Exchange
 from maxmargin.backends.crew import PATIENCE
 from maxmargin.backends.local import InProcess, LocalPool
+from maxmargin.backends.master import Master
+from maxmargin.engine import exchange as exchange_module
 from maxmargin.engine.vectors import Vector, changed, total
 from maxmargin.errors import DataError, MaxMarginError
 from maxmargin.problem import MARGIN
@@ -95,26 +97,53 @@ def test_a_python_problem_is_distributed_too():
     assert result.primal <= optimum.primal + TOL * C * example.n + 1e-6
 
 
-@pytest.mark.parametrize("sigma", [1, 1.5, 3])
-@pytest.mark.parametrize("blocks", [1, 3])
-def test_any_aggregation_is_certified(sigma, blocks):
-    example = EXAMPLES["multiclass"]()
-    optimum = enumerate_optimum(*example.planes(False), C, example.weight)
-    result = run(example, "sdm", InProcess(3, sigma, blocks), max_iter=1000)
-    assert result.converged
-    assert result.dual <= optimum.primal + 1e-9
-    assert result.primal <= optimum.primal + TOL * C * example.n + 1e-9
-
-
-def test_the_dual_never_falls_with_the_safe_steps():
-    example = EXAMPLES["multiclass"]()
-    duals = []
-
-    def note(record, state):
-        duals.append(C * state.loss - 0.5 * state.w @ state.w)
-
-    run(example, "sdm", InProcess(3, blocks=2), tol=1e-8, max_iter=30, callbacks=[note])
+@pytest.mark.parametrize("name", ["sdm", "bcfw", "n-slack, batches"])
+@pytest.mark.parametrize(
+    ("kind", "long"), [("multiclass", False), ("chain", False), ("chain", True)]
+)
+def test_the_dual_never_falls_and_w_is_that_of_the_dual_variables(name, kind, long, monkeypatch):
+    """If w is long, also with what the marked planes have changed."""
+    if long:
+        monkeypatch.setattr(exchange_module, "SHORT", 0)
+    example, solver = EXAMPLES[kind](), Master(SOLVERS[name])
+    with ExitStack() as stack:
+        task = new_task(stack, example, 4)
+        state, duals = solver.init(task), [0.0]
+        for _ in range(12):
+            solver.step_once(task, state)
+            duals.append(C * state.loss - 0.5 * state.w @ state.w)
+            w = state.w.copy()
+            assert solver.exact_dual(task, state) == pytest.approx(duals[-1], abs=1e-9)
+            np.testing.assert_allclose(state.w, w, atol=1e-9)
     assert (np.diff(duals) > -1e-9).all()
+    assert duals[-1] > 0
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(1, 5), st.integers(1, 40), st.floats(0.05, 1), st.integers(0, 10**6))
+def test_the_master_adds_the_best_parts(K, dim, density, seed):
+    """Against a projected gradient method on dense vectors."""
+    random = np.random.RandomState(seed)
+    w, gains = random.randn(dim), 3 * random.rand(K)
+    V = np.where(random.rand(K, dim) < density, random.randn(K, dim), 0.0)
+    exchange, start = Exchange(dim, K), w.copy()
+    theta, where, step = exchange.combine(w, [Vector.of(v) for v in V], gains)
+    assert ((theta >= 0) & (theta <= 1)).all()
+    np.testing.assert_allclose(w, start + theta @ V, atol=1e-12)
+    dense = np.zeros(dim)
+    dense[where] = step
+    np.testing.assert_allclose(dense, theta @ V, atol=1e-12)
+    assert len(set(where.tolist())) == len(where)
+
+    def value(parts):
+        return gains @ parts - 0.5 * np.square(start + parts @ V).sum()
+
+    linear, gram = gains - V @ start, V @ V.T
+    best, length = np.zeros(K), 1.0 / max(np.linalg.eigvalsh(gram)[-1], 1e-9)
+    for _ in range(3000):
+        best = np.clip(best + length * (linear - gram @ best), 0.0, 1.0)
+    assert value(theta) >= max(value(best), value(np.zeros(K))) - 1e-6
+    assert (exchange.head == -1).all()
 
 
 class Mortal(LocalPool):
@@ -189,7 +218,7 @@ def test_more_shards_than_examples_are_not_made():
     assert len(split(Multiclass(2), X, y, None, 8)) == 3
 
 
-@pytest.mark.parametrize("options", [{"num_shards": 0}, {"sigma": 0.5}, {"blocks": 0}])
+@pytest.mark.parametrize("options", [{"num_shards": 0}, {"num_cpus": 0}])
 def test_bad_options_are_refused(options):
     with pytest.raises(DataError, match=next(iter(options))):
         mm.Ray(**options)
@@ -210,7 +239,7 @@ def test_an_unknown_solver_is_refused():
 @pytest.mark.parametrize("name", ["sdm", "bcfw", "n-slack, batches"])
 @pytest.mark.parametrize("K", [1, 2])
 def test_a_frozen_run_goes_on_in_other_workers(name, K):
-    example, solver = EXAMPLES["wide chain"](), CoCoA(SOLVERS[name])
+    example, solver = EXAMPLES["wide chain"](), Master(SOLVERS[name])
 
     def steps(freeze_at):
         with ExitStack() as stack:
@@ -250,18 +279,6 @@ def test_vectors_travel_as_they_are(dim, density, seed):
     v = np.where(random.rand(dim) < density, random.randn(dim), 0.0)
     np.testing.assert_array_equal(total([Vector.of(v)], dim), v)
     np.testing.assert_allclose(total([Vector.of(v), Vector.of(new)], dim), v + new)
-
-
-@settings(max_examples=50, deadline=None)
-@given(st.integers(1, 40), st.integers(2, 4), st.floats(1, 4), st.integers(0, 10**6))
-def test_w_moves_by_the_sum_of_what_the_shards_did(dim, K, sigma, seed):
-    random = np.random.RandomState(seed)
-    w = random.randn(dim)
-    models = [np.where(random.rand(dim) < 0.3, random.randn(dim), w) for _ in range(K)]
-    expected = w + sum((u - w) / sigma for u in models)
-    places = move(w, [changed(u, w) for u in models], sigma)
-    np.testing.assert_allclose(w, expected, atol=1e-12)
-    assert places is None or set(places.tolist()) <= set(range(dim))
 
 
 @pytest.mark.parametrize("K", [1, 2])

@@ -101,6 +101,21 @@ def test_a_worker_that_is_killed_is_replaced(cluster, optimum):
     assert sum(worker.restarts for worker in result.workers) == 1
 
 
+def test_a_worker_that_is_stopped_is_replaced(cluster, optimum, capfd):
+    victims = []
+
+    def stop(record, state):
+        if record.iteration == 4:
+            victims.append(find_actors()[0])
+            os.kill(victims[0], signal.SIGSTOP)
+
+    result = train("sdm", mm.Ray(num_shards=2, silence=1.0), callbacks=[stop])
+    check(result, optimum)
+    assert victims
+    assert sum(worker.restarts for worker in result.workers) == 1
+    assert "a worker has not answered" in capfd.readouterr().err
+
+
 def test_files_are_read_by_the_workers(cluster, optimum, tmp_path):
     from sklearn.datasets import dump_svmlight_file
 

@@ -10,8 +10,7 @@ import numpy as np
 
 from ..data.checked import check_vector
 from ..data.source import n_examples, take
-from ..errors import DataError
-from ..objective import check_integer, check_positive
+from ..objective import check_integer
 from ..problem import CompiledProblem, Pack
 from ..result import Result
 from .crew import Crew, Pool
@@ -41,16 +40,11 @@ class Backend:
     def __init__(
         self,
         num_shards: int | None = None,
-        sigma: float | None = None,
-        blocks: int = 4,
         cache: Any = None,
     ):
         if num_shards is not None:
             check_integer("num_shards", num_shards, 1, 2**31)
-        if sigma is not None and check_positive("sigma", sigma) < 1:
-            raise DataError(f"sigma is at least 1, got {sigma!r}")
-        self.num_shards, self.sigma, self.cache = num_shards, sigma, cache
-        self.blocks = check_integer("blocks", blocks, 1, 2**31)
+        self.num_shards, self.cache = num_shards, cache
 
     def _pool(self) -> Pool:
         """A new pool of workers."""
@@ -73,7 +67,7 @@ class Backend:
                 shared = pool.share(X.plan)
             else:
                 sources = split(problem, X, Y, weight, K)
-            yield Crew(pool, problem, sources, shared, self.sigma, self.blocks)
+            yield Crew(pool, problem, sources, shared)
         finally:
             pool.close()
 

@@ -88,10 +88,6 @@ class Crew:
         The source of each worker's examples.
     shared : optional
         What the sources have in common, as returned by ``pool.share``.
-    sigma : float, optional
-        sigma' of CoCoA+, see ``cocoa.py``.
-    blocks : int
-        Number of rounds per pass over all examples.
     """
 
     #: The driver sums in one thread; the workers have threads.
@@ -106,11 +102,9 @@ class Crew:
         problem: CompiledProblem,
         sources: Sequence[Source],
         shared: Any = None,
-        sigma: float | None = None,
-        blocks: int = 1,
     ):
-        self.pool, self.problem, self.sources, self.sigma = pool, problem, list(sources), sigma
-        self.shared, self.blocks = shared, blocks
+        self.pool, self.problem, self.sources = pool, problem, list(sources)
+        self.shared = shared
         self.K = len(self.sources)
         self.bounded, self.bounds = problem.functions.bounded, problem.bounds
         self.check: Callable[[], None] = lambda: None
@@ -181,7 +175,8 @@ class Crew:
         w : array (dim,), optional
             Weights to send to the workers first; entries that they already have are not sent.
         where : int array, optional
-            The places where w may differ from what was sent last, if known.
+            The places where w may differ from what was sent last, if known. From then on this array
+            itself counts as sent, and must not change anywhere else.
         who : iterable of int
             Numbers of the workers to call, by default all.
         again : bool
@@ -228,8 +223,11 @@ class Crew:
         stale = self._stale & set(everyone) if len(self._sent) else set()
         change = None
         if w is not None:
-            change = changed(w, self._sent) if where is None else Vector.of(w, where)
-            change.set_in(self._sent)
+            if where is not None:
+                change, self._sent = Vector.of(w, where), w
+            elif w is not self._sent:
+                change = changed(w, self._sent)
+                change.set_in(self._sent)
             self._stale |= set(range(self.K)) - set(everyone)
         new = None if change is None else self.pool.share(change)
         full = self.pool.share(Vector.of(self._sent)) if stale else None

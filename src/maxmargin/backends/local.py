@@ -45,14 +45,12 @@ class LocalPool:
 
 
 class InProcess(Backend):
-    """Shards in this process, to see how CoCoA+ changes the number of iterations.
+    """Shards in this process, to see how their number changes that of passes.
 
     Parameters
     ----------
     num_shards : int
         Number of shards.
-    sigma : float, optional
-        As in ``mm.Ray``.
     """
 
     def _pool(self) -> Pool:

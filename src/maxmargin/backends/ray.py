@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import os
+import signal
+import sys
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..errors import MaxMarginError
-from ..objective import check_integer
+from ..objective import check_integer, check_positive
 from .base import Backend
 from .crew import Pool
 from .worker import Reply, Source, Worker
 
 #: Seconds between checks for time limits and Ctrl-C while workers are busy.
 CHECK_EVERY = 0.1
+
+#: Seconds between questions to workers that take long whether they are alive.
+ASK_EVERY = 1.0
 
 #: Seconds after which workers share CPUs, if the cluster has too few for all of them.
 CROWDED = 10.0
@@ -32,19 +38,15 @@ class Ray(Backend):
         cluster allow.
     num_cpus : int
         Number of CPUs per worker, which is the number of threads of its oracles.
-    sigma : float, optional
-        sigma' of CoCoA+, from 1 to ``num_shards``: with a larger value the dual methods take
-        shorter steps. By default ``num_shards``, with which the dual never decreases. A smaller
-        value is often faster; it is doubled if the dual decreases.
-    blocks : int
-        How often the workers exchange their changes of w per pass over their examples, with the
-        dual methods. With 1 far more passes are needed; with more than a few, sending takes longer.
     cache : path, optional
         Directory for the packed shards of ``mm.Files``. It must exist on every machine, or be
         shared by all.
     patience : float
         Seconds to wait for free CPUs, or for another machine in place of a lost one. After that,
         workers without free CPUs share those of other workers.
+    silence : float
+        Seconds after which a worker that does not answer at all (its process was stopped, or its
+        machine hangs) counts as lost and is replaced; a busy worker does answer.
     options : dict, optional
         More options for the actors, such as ``{"resources": {"big": 1}}``.
     init : dict, optional
@@ -58,17 +60,17 @@ class Ray(Backend):
         num_shards: int | None = None,
         *,
         num_cpus: int = 1,
-        sigma: float | None = None,
-        blocks: int = 4,
         cache: Any = None,
         patience: float = 60.0,
+        silence: float = 60.0,
         options: dict[str, Any] | None = None,
         init: dict[str, Any] | None = None,
     ):
-        super().__init__(num_shards, sigma, blocks, cache)
+        super().__init__(num_shards, cache)
         self.address = address
         self.num_cpus = check_integer("num_cpus", num_cpus, 1, 2**31)
-        self.patience = patience
+        self.patience = check_positive("patience", patience)
+        self.silence = check_positive("silence", silence)
         self.options = options
         self.init = init
 
@@ -92,8 +94,11 @@ class RayPool:
         self.ray = import_ray()
         self.backend = backend
         self.members: list[Any] = []
+        self.hellos: dict[Any, Any] = {}
         self.owner = connect(self.ray, backend)
-        self.actor = self.ray.remote(_Actor)
+        method = self.ray.method(concurrency_group="alive")
+        actor = type("_Actor", (_Actor,), {"alive": method(_alive)})
+        self.actor = self.ray.remote(concurrency_groups={"alive": 1})(actor)
 
     def start(self, sources: Sequence[Source], shared: Any) -> list[Any]:
         """Start actors, which load their examples in parallel; does not wait for them."""
@@ -109,15 +114,25 @@ class RayPool:
 
     def submit(self, member: Any, method: str, args: tuple[Any, ...], w: Any) -> Any:
         """Start a call; arguments that are references are fetched by the worker's machine."""
-        return member.call.remote(method, w, *args)
+        return member, member.call.remote(method, w, *args)
 
     def gather(self, tickets: Sequence[Any], check: Callable[[], None]) -> list[Reply | None]:
-        """Wait for all answers, and regularly check time limits and Ctrl-C."""
-        pending = list(tickets)
+        """Wait for all answers, and regularly check time limits, Ctrl-C and signs of life."""
+        pending = [call for _, call in tickets]
+        watch = Watch(self.ray, self.backend.silence)
+        lost: set[Any] = set()
         while pending:
             _, pending = self.ray.wait(pending, num_returns=len(pending), timeout=CHECK_EVERY)
             check()
-        return [self._answer(ticket) for ticket in tickets]
+            if pending:
+                silent = watch.silent([member for member, call in tickets if call in pending])
+                for member in silent:
+                    self._end_process(member)
+                lost |= silent
+                pending = [
+                    call for member, call in tickets if call in pending and member not in lost
+                ]
+        return [None if member in lost else self._answer(call) for member, call in tickets]
 
     def map(self, function: Callable[..., Any], jobs: list[tuple[Any, ...]]) -> list[Any]:
         """Run the jobs as Ray tasks; Ray repeats those of a lost machine."""
@@ -132,6 +147,7 @@ class RayPool:
         """Stop an actor, even if it is busy."""
         self.ray.kill(member)
         self.members.remove(member)
+        self.hellos.pop(member, None)
 
     def close(self) -> None:
         """Stop all actors, and Ray if it was started here."""
@@ -154,14 +170,28 @@ class RayPool:
                 self.ray.kill(actors[k])
                 anywhere = {**options, "num_cpus": 0, "scheduling_strategy": "SPREAD"}
                 actors[k] = self.actor.options(**anywhere).remote()
+                calls[k] = actors[k].hello.remote()
+        self.hellos |= dict(zip(actors, calls, strict=True))
         return actors
 
     def _runs(self, call: Any) -> bool:
         """Whether an actor is running: it has answered to ``hello``."""
         try:
-            return bool(self.ray.wait([call], timeout=0)[0]) and self.ray.get(call)
+            return bool(self.ray.wait([call], timeout=0)[0]) and bool(self.ray.get(call))
         except self.ray.exceptions.RayError:
             return False
+
+    def _end_process(self, member: Any) -> None:
+        """End a process that does not answer: Ray only asks it to, and it would keep its CPUs."""
+        hello = self.hellos.pop(member, None)
+        if hello is None or not self._runs(hello):
+            return
+        process, node = self.ray.get(hello)
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        there = NodeAffinitySchedulingStrategy(node, soft=False)
+        kill = self.ray.remote(num_cpus=0, max_retries=0, scheduling_strategy=there)(_kill)
+        self.ray.wait([kill.remote(process)], timeout=CROWDED)
 
     def _answer(self, ticket: Any) -> Reply | None:
         """The answer, or None if the worker is lost; raises the worker's exception."""
@@ -174,6 +204,43 @@ class RayPool:
             return None
 
 
+class Watch:
+    """Asks workers that take long for a sign of life; a stopped process does not answer."""
+
+    def __init__(self, ray: Any, silence: float):
+        self.ray, self.silence = ray, silence
+        self.asked: dict[Any, tuple[float, Any]] = {}
+        self.next = time.monotonic() + ASK_EVERY
+
+    def silent(self, members: list[Any]) -> set[Any]:
+        """Those of these workers that have not answered for too long."""
+        now, found = time.monotonic(), set()
+        if now < self.next:
+            return found
+        self.next = now + ASK_EVERY
+        for member in members:
+            since, question = self.asked.get(member, (now, None))
+            if question is None or self.ray.wait([question], timeout=0)[0]:
+                self.asked[member] = now, member.alive.remote()
+            elif now - since > self.silence:
+                print(
+                    f"maxmargin: a worker has not answered for {now - since:.0f} s: it is replaced",
+                    file=sys.stderr, flush=True,
+                )  # fmt: skip
+                found.add(member)
+        return found
+
+
+def _kill(process: int) -> None:
+    """End a process of this machine."""
+    os.kill(process, signal.SIGKILL)
+
+
+def _alive(self: Any) -> bool:
+    """Answer while another method runs: it has a thread of its own."""
+    return True
+
+
 class _Actor:
     """A worker in a separate process."""
 
@@ -184,9 +251,11 @@ class _Actor:
         self.worker: Worker | None = None
         self.error: Exception | None = None
 
-    def hello(self) -> bool:
-        """Answer that the actor is running."""
-        return True
+    def hello(self) -> tuple[int, str]:
+        """The process and the node where the actor is running."""
+        import ray
+
+        return os.getpid(), ray.get_runtime_context().get_node_id()
 
     def load(self, source: Source, shared: Any, n_jobs: int) -> None:
         """Load the examples; an error is raised by the first call."""

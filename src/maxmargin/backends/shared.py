@@ -20,7 +20,7 @@ from ..solvers.dual import DualSolver
 from ..solvers.one_slack import OneSlack
 from ..solvers.subgradient import Subgradient
 from ..solvers.task import Task
-from .cocoa import CoCoA, begin_all, crew_of
+from .master import Master, begin_all, crew_of
 
 #: Maximum number of steps per pass of subgradient descent, because each step sends w.
 STEPS = 50
@@ -32,7 +32,7 @@ def distribute(solver: Any) -> Any:
         if type(solver) is local:
             return shared(**{field.name: getattr(solver, field.name) for field in fields(solver)})
     if isinstance(solver, DualSolver):
-        return CoCoA(solver.for_shards())
+        return Master(solver)
     raise DataError(
         f"{type(solver).__name__} cannot be distributed: use 'sdm', 'bcfw', 'n-slack', 'one-slack' "
         "or 'subgradient', or train without backend="

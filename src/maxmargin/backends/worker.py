@@ -16,6 +16,7 @@ import numpy as np
 
 from ..data.checked import check_like
 from ..engine.bounds import Hinge
+from ..engine.exchange import set_both
 from ..engine.shard import Shard
 from ..engine.vectors import Vector, changed, warm_up_exchange
 from ..errors import DataError
@@ -25,6 +26,7 @@ from ..solvers.bundle import LineSearch
 from ..solvers.cuts import Cut
 from ..solvers.slots import repair_alpha
 from ..solvers.task import Task
+from .moves import Moves, warm_up_moves
 
 #: Parts of the state of a dual method that can be computed from the others.
 REMADE = ("block", "labels", "w", "average")
@@ -65,10 +67,14 @@ class Reply(NamedTuple):
 class Round(NamedTuple):
     """The answer of a worker that has moved its dual variables.
 
-    ``change`` holds the entries of the local model of w that have changed.
+    ``change`` is the change of w(alpha) that its steps ask for, and ``loss_change`` that of
+    ``loss``; a single worker sends the new entries of w. ``visits`` is the number of examples
+    visited. ``loss`` and ``planes`` are set at the end of an iteration.
     """
 
     change: Vector
+    loss_change: float
+    visits: int
     done: bool
     gap: float
     violation: float
@@ -89,13 +95,14 @@ class Worker:
         problem, pack = source.load(shared)
         self.shard = Shard(problem, pack, n_jobs)
         self.w = np.zeros(pack.dim)
-        self.sigma = 1.0
         self.state: Any = None
 
     def call(self, method: str, args: tuple[Any, ...], w: Vector | None = None) -> Reply:
         """Update w, call a method and return its answer."""
         start, before = time.perf_counter(), self.shard.n_oracle
-        if w is not None:
+        if w is not None and w.where is not None and self.state is not None:
+            set_both(w.where, w.value, self.w, self.state.w)
+        elif w is not None:
             w.set_in(self.w)
             if self.state is not None:
                 w.set_in(self.state.w)
@@ -113,6 +120,8 @@ class Worker:
     def warm_up(self, mode: int, names: tuple[str, ...]) -> float:
         """Compile these passes; returns the time it took, in seconds."""
         warm_up_exchange()
+        if any(name.startswith("ascend") for name in names):
+            warm_up_moves(self.shard)
         return self.shard.warm_up(mode, names)
 
     def begin(self, solver: Any, C: float, mode: int, tol: float, random: Any) -> None:
@@ -126,7 +135,7 @@ class Worker:
         generator.set_state(random)
         self.solver, self.C = solver, C
         self.task = Task(self.shard, C, mode, tol, generator)
-        self.sigma, self.state = 1.0, None
+        self.state = None
 
     def predict(self) -> Any:
         """The best outputs at w."""
@@ -176,57 +185,60 @@ class Worker:
         """sum_i weight_i H_i at the point ``at``."""
         return self.batches.hinge(self._dense(at))
 
-    # Dual methods: CoCoA+
+    # Dual methods over several shards (``master.py``)
 
-    def begin_duals(self) -> None:
-        """Start with alpha_i = 1 at the true output of each example."""
+    def begin_duals(self, k: int, K: int) -> None:
+        """Start with alpha_i = 1 at the true output of each example; this is shard k of K."""
+        self.k = k
+        self.task.moves = Moves(self.shard) if K > 1 else None
         self.state = self.solver.init(self.task)
         np.copyto(self.state.w, self.w)
 
-    def start(self, step: str, sigma: float, blocks: int, controls: dict[str, Any]) -> None:
-        """Start the solver's ``step``, which stops ``blocks`` times per pass over all examples."""
+    def start(self, step: str, blocks: int, controls: dict[str, Any]) -> None:
+        """Start the solver's ``step``, which stops after each pass.
+
+        Passes that call the oracle stop ``blocks`` times.
+        """
         task, state = self.task, self.state
-        if sigma != self.sigma:  # the average sums steps of the model
-            np.multiply(state.visits.lag, sigma / self.sigma, out=state.visits.lag)
-        self.sigma = sigma
         for name, value in controls.items():
             setattr(state, name, value)
         task.block = None if blocks == 1 else -(-self.shard.n // blocks)
         self.steps = getattr(self.solver, step)(task, state)
         self.settled, self.done = 0.0, False
 
-    def ascend(self, whole: bool) -> Round:
-        """Move dual variables on the local model of w until the next stop.
+    def ascend(self, sigma: float, parts: np.ndarray | None) -> Round:
+        """Keep the part of the last steps that the driver has chosen, and move until the next stop.
 
-        The model moves sigma times as far as w(alpha) does, because the other shards move too.
+        The local model of w moves sigma times as far as w(alpha) does, because the other shards
+        move too.
         """
-        task, state = self.task, self.state
-        task.C = self.sigma * self.C
+        task, state, moves = self.task, self.state, self.task.moves
+        if moves is not None and parts is not None:
+            moves.keep(state.duals, float(parts[self.k]))
+        task.C, task.overshoot = sigma * self.C, sigma
         try:
-            while not self.done:
+            if not self.done:
                 next(self.steps)
-                if not whole:
-                    break
         except StopIteration as end:
             self.done = True
             self.settled = float(end.value or 0.0)
         task.C = self.C
-        change = changed(state.w, self.w)
-        if change.where is None:
-            change = change._replace(value=state.w.copy())
-            np.copyto(state.w, self.w)
+        if moves is None:  # the only shard
+            change, loss, visits = changed(state.w, self.w), 0.0, 0
         else:
-            state.w[change.where] = self.w[change.where]
+            change, loss, visits = moves.take(state, self.w, 1.0 / sigma)
         return Round(
             change=change,
+            loss_change=loss,
+            visits=visits,
             done=self.done,
             gap=state.gap,
             violation=state.seen.violation,
             hinge=state.seen.hinge,
             bound=state.seen.bound,
             added=state.seen.added,
-            loss=sets.dual_loss(task, state),
-            planes=self.solver.planes(state),
+            loss=sets.dual_loss(task, state) if self.done else 0.0,
+            planes=self.solver.planes(state) if self.done else 0,
             finished=state.finished,
             complete=state.complete,
             settled=self.settled,
@@ -234,15 +246,16 @@ class Worker:
 
     def sum_duals(self) -> tuple[Vector, float]:
         """The shard's part of w(alpha), and of the loss term of D."""
-        w = np.zeros(self.shard.pack.dim)
+        task, w = self.task, np.zeros(self.shard.pack.dim)
+        if task.moves is not None:  # steps that the driver has not seen: another worker was lost
+            task.moves.keep(self.state.duals, 0.0)
         repair_alpha(self.state.duals)
-        task = self.task
         self.shard.sum_duals(self.C, task.mode, self.state.duals, w, task.frank_wolfe)
         return Vector.of(w), sets.dual_loss(self.task, self.state)
 
     def average_minus_w(self) -> Vector:
         """The average of this shard's part of w minus its last value."""
-        return Vector.of(sets.average_minus_w(self.state) / self.sigma)
+        return Vector.of(sets.average_minus_w(self.state))
 
     def hinge(self, at: Vector | None, add: bool) -> Hinge:
         """sum_i weight_i H_i at w, or at the point ``at``."""
@@ -260,7 +273,7 @@ class Worker:
         random = self.task.random.get_state(legacy=False)
         return {"state": kept, "random": random, "messages": self.shard.messages}
 
-    def thaw(self, frozen: dict[str, Any], sigma: float) -> None:
+    def thaw(self, frozen: dict[str, Any]) -> None:
         """Continue from what ``freeze`` returned, here or in another worker of the same shard."""
         from ..saving.restored import thaw_working_sets
 
@@ -268,7 +281,6 @@ class Worker:
         self.state.block = self.shard.new_block(self.state.duals.loss.shape[1])
         if self.shard.messages is not None:
             self.shard.messages[:] = check_like(frozen["messages"], self.shard.messages, "messages")
-        self.sigma = sigma
 
     def _dense(self, v: Vector) -> np.ndarray:
         """A writable copy: arrays shared between processes are read-only, a different type."""

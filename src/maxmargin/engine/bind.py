@@ -14,7 +14,7 @@ from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from ..problem import Functions
-from . import ascent, smooth_passes
+from . import ascent, exchange, smooth_passes
 from . import passes as loops
 from .arrays import UNWRITTEN
 from .guard import plane_dot
@@ -22,7 +22,7 @@ from .interpreted import is_compiled
 
 
 class Loops(NamedTuple):
-    """The passes of ``passes.py``, ``ascent.py`` and ``smooth_passes.py``, bound to a problem."""
+    """The passes of this folder, bound to the functions of a problem."""
 
     decode: Callable[..., None]
     collect: Callable[..., float]
@@ -31,6 +31,7 @@ class Loops(NamedTuple):
     ascend: Callable[..., None]
     value: Callable[..., None]
     curve: Callable[..., float]
+    mark: Callable[..., None]
     compiled: bool
 
 
@@ -54,6 +55,7 @@ def interpret(functions: Functions) -> Loops:
         partial(ascent.ascend_examples.py_func, decode, loss, delta, margin_of),
         partial(smooth_passes.value_outputs.py_func, loss, score, margin_of),
         partial(smooth_passes.curve_outputs.py_func, loss, delta),
+        partial(exchange.mark_planes.py_func, delta),
         compiled=False,
     )
 
@@ -67,7 +69,7 @@ def compile_loops(functions: Functions, name: str) -> Loops:
     # These passes do not call the oracle: variants of a problem that differ in it share them.
     rest = replace(functions, decode=functions.loss, bounded=False)
     *without_oracle, margin_of = _without_oracle(rest, name)
-    collect, recall, remember, value, curve = without_oracle
+    collect, recall, remember, value, curve, mark = without_oracle
     decode_one, loss, delta = map(part, (functions.decode, functions.loss, functions.delta))
 
     def decode(pack, w, mode, order, labels, bound, work):
@@ -80,7 +82,7 @@ def compile_loops(functions: Functions, name: str) -> Loops:
         )  # fmt: skip
 
     decode, ascend = (keep(f, f"{name}: {f.__name__}") for f in (decode, ascend))
-    return Loops(decode, collect, recall, remember, ascend, value, curve, compiled=True)
+    return Loops(decode, collect, recall, remember, ascend, value, curve, mark, compiled=True)
 
 
 @lru_cache(maxsize=64)
@@ -88,6 +90,7 @@ def _without_oracle(functions: Functions, name: str) -> tuple[Any, ...]:
     """The passes that do not call the oracle, and the function that computes margins."""
     from numba import njit
 
+    from .exchange import mark_planes
     from .inner_code import NO_ENTRY
     from .keep import keep
     from .passes import collect_planes, recall_planes, remember_planes
@@ -115,7 +118,10 @@ def _without_oracle(functions: Functions, name: str) -> tuple[Any, ...]:
     def curve(pack, mode, order, outputs, share, g, H, scratch, more):
         return curve_outputs(loss, delta, pack, mode, order, outputs, share, g, H, scratch, more)
 
-    bound = (collect, recall, remember, value, curve)
+    def mark(pack, examples, duals, before, marks, scratch):
+        return mark_planes(delta, pack, examples, duals, before, marks, scratch)
+
+    bound = (collect, recall, remember, value, curve, mark)
     return (*(keep(f, f"{name}: {f.__name__}") for f in bound), margin_of)
 
 

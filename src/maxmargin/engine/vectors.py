@@ -103,6 +103,12 @@ class Vector(NamedTuple):
         else:
             sparse_fill(self.where, 0.0, out)
 
+    def listed(self) -> tuple[np.ndarray, np.ndarray]:
+        """Places and values, also of a dense vector."""
+        if self.where is None:
+            return np.arange(len(self.value), dtype=_index_type(len(self.value))), self.value
+        return self.where, self.value
+
     def dense(self, dim: int) -> np.ndarray:
         """All entries (dim,)."""
         out = np.zeros(dim)

@@ -8,7 +8,7 @@ large gap are visited more often.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -60,7 +60,15 @@ class BCFW(DualSolver):
     def init(self, task: Task) -> WorkingSets:
         """alpha is 1 at the truth, w = 0."""
         task.frank_wolfe = True
-        return sets.begin(task, power=1.0 if self.average else None)
+        return sets.begin(task, power=self.average_power(task))
+
+    def average_power(self, task: Task) -> float | None:
+        """1, if there is an average."""
+        return 1.0 if self.average else None
+
+    def without_average(self) -> BCFW:
+        """The same method without an average."""
+        return replace(self, average=False)
 
     def restart(self, task: Task, state: WorkingSets, C: float) -> WorkingSets:
         """From a run with another C."""

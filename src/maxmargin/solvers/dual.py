@@ -17,7 +17,7 @@ class DualSolver(Solver):
     """A solver that changes the dual variables of one example at a time, in passes over examples.
 
     Its state is a ``working_sets.WorkingSets``. With these hooks it can also train on several
-    shards (``backends/cocoa.py``).
+    shards (``backends/master.py``).
     """
 
     #: Attributes that the state of each shard takes from the global state.
@@ -33,8 +33,12 @@ class DualSolver(Solver):
         """The compiled passes it calls: dual ascent, and w from the dual variables."""
         return ("ascend",)
 
-    def for_shards(self) -> Self:
-        """The same method, with what it needs to train on several shards."""
+    def average_power(self, task: Task) -> float | None:
+        """In the average of w over all visits, visit t has the weight t ** power; None for none."""
+        return None
+
+    def without_average(self) -> Self:
+        """The same method without an average, for shards whose driver has the average."""
         return self
 
     def ascend(self, task: Task, state: Any) -> Passes[None]:

@@ -25,6 +25,10 @@ IGNORED = 0.1
 #: Type-II passes end when the gap of the known outputs is below this fraction of the last gap.
 ENOUGH = 0.2
 
+#: The same for one of several shards: with its own steps alone its gap looks two to three times
+#: smaller than it is after an exchange.
+ENOUGH_SHARED = 0.07
+
 #: Maximum number of type-II passes in early iterations.
 EARLY = 5
 
@@ -64,8 +68,7 @@ class SDM(DualSolver):
     average : bool, optional
         Certify in turn the last w and the average of w over all visits, in which visit t has the
         weight t ** 4. The average is better in early iterations, but takes time if w is long. By
-        default there is one if w has at most about a million weights, or if there are several
-        shards.
+        default there is one if w has at most about a million weights.
     """
 
     first: int = 2
@@ -95,11 +98,15 @@ class SDM(DualSolver):
 
     def init(self, task: Task) -> WorkingSets:
         """Line 2: alpha is 1 at the truth, w = 0."""
-        return sets.begin(task, power=POWER if self._averages(task) else None)
+        return sets.begin(task, power=self.average_power(task))
 
-    def for_shards(self) -> SDM:
-        """With the average: the last point of several shards overshoots."""
-        return replace(self, average=True) if self.average is None else self
+    def average_power(self, task: Task) -> float | None:
+        """4, if there is an average."""
+        return POWER if self._averages(task) else None
+
+    def without_average(self) -> SDM:
+        """The same method without an average."""
+        return replace(self, average=False)
 
     def _averages(self, task: Task) -> bool:
         return task.shard.pack.dim <= LONG if self.average is None else self.average
@@ -162,13 +169,15 @@ class SDM(DualSolver):
     def _work_on_known(self, task: Task, state: WorkingSets, violation: float) -> Passes[None]:
         """Type-II passes until the gap (or, with tau, the violation) of known outputs is small."""
         tau = self._tau(task, state)
-        for _ in range(min(self.inner, max(EARLY, state.iterations - 2))):
+        enough = ENOUGH if task.moves is None else ENOUGH_SHARED
+        most = int(task.overshoot * max(EARLY, state.iterations - 2))
+        for _ in range(min(self.inner, most)):
             worth = state.duals.count > 1
-            if self.tau is None:  # shrinking
+            if self.tau is None and task.moves is None:  # shrinking; other shards change the gaps
                 worth &= state.visits.gap > tau
             order = self._order(task, np.flatnonzero(worth))
             gap = yield from sets.sweep(task, state, order, PassOptions(False, tau=tau))
-            if self.tau is None and gap < ENOUGH * state.gap:
+            if self.tau is None and gap < enough * state.gap:
                 break
             if self.tau is not None and state.seen.violation < violation / 2:  # line 37
                 break

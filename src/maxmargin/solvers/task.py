@@ -134,6 +134,8 @@ class Task:
     random: np.random.RandomState
     shares: dict[str, float] = field(default_factory=dict)
     block: int | None = None  # examples between exchanges of w with other shards
+    moves: Any = None  # notes the steps of this shard for the exchange (``backends/moves.py``)
+    overshoot: float = 1.0  # how many times too far the steps of several shards go together
     frank_wolfe: bool | None = None  # that of the run's PassOptions
     last: bool = False  # whether this is the last allowed iteration, which must certify
 

@@ -149,21 +149,24 @@ def sweep(
 ) -> Passes[float]:
     """A pass over the examples of ``order``; returns the sum of their gaps, divided by C n.
 
-    The gap of an example is that at its visit. If w is shared with other shards, the pass pauses
-    after each block of ``task.block`` examples. A pass without oracle calls takes less time than an
-    exchange of w, so it pauses only at its end. With ``w`` the pass is at another point than that
-    of the dual variables.
+    The gap of an example is that at its visit. If w is shared with other shards, a pass pauses
+    at its end, and one that calls the oracle after each block of ``task.block`` examples. With
+    ``w`` the pass is at another point than that of the dual variables.
     """
     w = state.w if w is None else w
     state.visits.total[:] = 0.0
     fit_block(task, state)
     size = (task.block if options.call_oracle else None) or len(order) or 1
+    moves = task.moves if options.tau < np.inf else None  # otherwise nothing moves
     for start in range(0, len(order), size):
+        part = order[start : start + size]
         task.shard.ascend(
-            w, task.C, task.mode, order[start : start + size], state.duals, options, state.labels,
-            state.visits, state.block, block_size(state),
+            w, task.C, task.mode, part, state.duals,
+            options if moves is None else moves.begin(state.duals, part, options),
+            state.labels, state.visits, state.block, block_size(state),
         )  # fmt: skip
-        yield
+        if moves is not None:
+            yield
     return _seen(task, state, w)
 
 

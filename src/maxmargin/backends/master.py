@@ -1,17 +1,21 @@
-"""Dual methods over several shards: CoCoA+ (Ma, Smith, Jaggi et al., 2015) around any of them.
+"""Dual methods over several shards, with an exact master.
 
-In a round every shard moves its own dual variables by an unchanged iteration of SDM, BCFW or
-n-slack, on a local model u of w. Because the other shards move too, u moves sigma' times as far as
-w(alpha) does:
+Between two exchanges every shard moves its own dual variables, by an unchanged pass of SDM, BCFW or
+n-slack, and does not see what the others do. Shard k thus asks for a change v_k of w and l_k of the
+loss term of D. All changes together may overshoot, so that the driver keeps a part of each:
 
-    u = w + sigma' C sum_ir d_alpha_ir plane_ir,    and the shard's part of the change is
-    (u - w) / sigma'
+    theta = argmax over [0, 1]^K of D(alpha + sum_k theta_k d_alpha_k)
 
-and the sum of these changes over the shards is added to w. With sigma' = K, the number of shards, a
-round never decreases the dual on any data (their Lemma 4, with gamma = 1). A smaller sigma' takes
-longer steps, which are better if shards share few features. If the dual decreases, sigma' is
-doubled, up to K. For every sigma' alpha stays feasible and w = w(alpha), so every certificate
-holds. K = 1 is the sequential method.
+a concave QP with K variables (``combine.py``). Every shard then has the dual variables
+(1 - theta_k) old + theta_k new, and w moves by sum_k theta_k v_k. So D never decreases and
+w = w(alpha), for any data. There is an exchange after every pass, and in the first iterations
+several in a pass that calls the oracle, because w changes most there.
+
+A shard's local model of w moves sigma' times as far as its own w(alpha), because the others move
+too (as in CoCoA+ by Ma, Smith, Jaggi et al., 2015, where sigma' = K is needed). Here any sigma'
+will do; it is learned: it grows while the driver keeps little of the steps. The points to certify
+are the last w and, if w is not long, the average of w over the exchanges. K = 1 is the sequential
+method.
 """
 
 from __future__ import annotations
@@ -22,17 +26,28 @@ from typing import Any
 import numpy as np
 
 from ..engine.bounds import Hinge
+from ..engine.exchange import SHORT
+from ..engine.sparse import sparse_axpy
 from ..engine.vectors import Vector, total
 from ..objective import dual
 from ..solvers import working_sets as sets
 from ..solvers.base import BoundedStep, Solver, State, Step, certified
 from ..solvers.task import Task
+from .combine import Exchange, warm_up_combine
 from .crew import Crew, WorkersLost
 from .draws import random_states
 from .worker import Round
 
 #: An empty array of places.
 NOWHERE = np.zeros(0, np.int32)
+
+#: In each of the first passes that call the oracle there are this many exchanges per shard, but no
+#: more than MOST; later there is one.
+EARLY_PASSES, PER_SHARD, MOST = 3, 2, 16
+
+#: sigma' grows by this factor if the mean part that is kept of the steps is below LOW, and shrinks
+#: if it is above HIGH.
+LOW, HIGH, FACTOR = 0.65, 0.9, 1.1
 
 #: Maximum number of rounds in which n-slack solves the QP over all shards.
 SETTLE = 20
@@ -42,11 +57,23 @@ REGAINED = 0.1
 
 
 @dataclass
-class CoCoAState(State):
-    """The driver's state of the working sets: w and sums, but no values per example."""
+class MasterState(State):
+    """The driver's state of the working sets: w and sums, but no values per example.
+
+    ``clock`` and ``lag`` are for the average of w, as in ``engine.arrays.Visits``. ``received`` and
+    ``sent`` count bytes, those sent to all shards once.
+    """
+
+    scratch = ("exchange",)
 
     w: np.ndarray
-    sigma: float
+    lag: np.ndarray
+    clock: np.ndarray
+    exchange: Exchange
+    sigma: float = 1.0
+    exchanges: int = 0
+    received: int = 0
+    sent: int = 0
     loss: float = 0.0
     n_planes: int = 0
     iterations: int = 0
@@ -68,7 +95,7 @@ class CoCoAState(State):
 
 
 @dataclass(frozen=True)
-class CoCoA(Solver):
+class Master(Solver):
     """A dual method (``solver``) over the shards of a crew."""
 
     solver: Any
@@ -81,24 +108,35 @@ class CoCoA(Solver):
         return self.solver.name
 
     def loops(self, task: Task) -> tuple[str, ...]:
-        """The passes that the method calls."""
-        return self.solver.loops(task)
+        """The passes that the method calls, and what exchanges need."""
+        crew, names = crew_of(task), self.solver.loops(task)
+        if crew.K == 1:
+            return names
+        warm_up_combine()
+        return (*names, "mark") if crew.pack.dim > SHORT else names
 
-    def init(self, task: Task) -> CoCoAState:
+    def init(self, task: Task) -> MasterState:
         """The initial state: alpha_i is 1 at the true output of each example, and w = 0."""
         crew = crew_of(task)
-        begin_all(task, self.solver, "begin_duals")
-        sigma = crew.K if crew.sigma is None else min(crew.sigma, crew.K)
-        return CoCoAState(np.zeros(crew.pack.dim), float(sigma))
+        alone = crew.K == 1
+        begin_all(task, self.solver if alone else self.solver.without_average(), "begin_duals")
+        dim = crew.pack.dim
+        power = self.solver.average_power(task)
+        return MasterState(
+            np.zeros(dim),
+            lag=np.zeros(0 if alone or power is None else dim),
+            clock=np.array([0.0, 0.0, power or 0.0]),
+            exchange=Exchange(0 if alone else dim, crew.K),
+        )
 
-    def step_once(self, task: Task, state: CoCoAState) -> Step:
+    def step_once(self, task: Task, state: MasterState) -> Step:
         """One round, and in some iterations a certificate."""
         before = self._dual(task, state)
         try:
             with task.share("oracle"):
                 self._run(task, state, "ascend")
             state.iterations += 1
-            self._watch(task, state, before)
+            self._watch(task, state)
             which = self.solver.wanted(task, state)
             w, value, D, upper = self._look(task, state, which)
             if w is not None and self.solver.settles:
@@ -110,7 +148,7 @@ class CoCoA(Solver):
             self._recover(task, state, before)
             return None, np.inf, -np.inf
 
-    def freeze(self, task: Task, state: CoCoAState) -> None:
+    def freeze(self, task: Task, state: MasterState) -> None:
         """Collect the workers' states before a checkpoint is written."""
         before = self._dual(task, state)
         while True:
@@ -120,13 +158,13 @@ class CoCoA(Solver):
             except WorkersLost:
                 self._recover(task, state, before)
 
-    def thaw(self, task: Task, state: CoCoAState) -> None:
+    def thaw(self, task: Task, state: MasterState) -> None:
         """Send the states back to the workers, in their order, after a checkpoint was read."""
         for k, frozen in enumerate(state.parts):
-            crew_of(task).call("thaw", frozen, state.sigma, who=[k])
+            crew_of(task).call("thaw", frozen, who=[k])
         state.parts = []
 
-    def exact_dual(self, task: Task, state: CoCoAState) -> float:
+    def exact_dual(self, task: Task, state: MasterState) -> float:
         """D(alpha), with w(alpha) summed again; lower than before if workers were lost."""
         before = self._dual(task, state)
         try:
@@ -136,29 +174,32 @@ class CoCoA(Solver):
         return self._dual(task, state)
 
     def hinge_at(
-        self, task: Task, state: CoCoAState, w: np.ndarray, order: np.ndarray | None = None
+        self, task: Task, state: MasterState, w: np.ndarray, order: np.ndarray | None = None
     ) -> Hinge:
         """sum_i weight_i H_i(w) over all examples, which are in the workers."""
         crew = crew_of(task)
         return Hinge.sum(crew.call("hinge", crew.share(Vector.of(w)), False))
 
-    def planes(self, state: CoCoAState) -> int:
+    def planes(self, state: MasterState) -> int:
         """Number of non-zero dual variables, without those of the true outputs."""
         return state.n_planes
 
-    def _run(self, task: Task, state: CoCoAState, method: str) -> list[Round]:
+    def _run(self, task: Task, state: MasterState, method: str) -> list[Round]:
         """Run a method of the solver in every shard, and add the changes to w."""
         crew = crew_of(task)
         controls = {name: getattr(state, name) for name in self.solver.controls}
-        blocks = 1 if crew.K == 1 else crew.blocks
-        crew.call("start", method, state.sigma, blocks, controls, w=state.w, again=False)
-        where: Any = NOWHERE
+        early = crew.K > 1 and state.iterations < EARLY_PASSES
+        blocks = min(PER_SHARD * crew.K, MOST) if early else 1
+        crew.call("start", method, blocks, controls, w=state.w, again=False)
+        where, parts = None if crew.K == 1 else NOWHERE, None
         while True:
             rounds: list[Round] = crew.call(
-                "ascend", blocks == 1, w=state.w, where=where, again=False
+                "ascend", state.sigma, parts, w=state.w, where=where, again=False
             )
-            changes = [r.change for r in rounds]
-            where = move(state.w, changes, state.sigma)
+            if crew.K == 1:
+                rounds[0].change.set_in(state.w)
+            else:
+                parts, where = self._exchange(task, state, rounds)
             if all(r.done for r in rounds):
                 break
         state.loss = sum(r.loss for r in rounds)
@@ -174,15 +215,40 @@ class CoCoA(Solver):
         )
         return rounds
 
-    def _watch(self, task: Task, state: CoCoAState, before: float) -> None:
-        """Take shorter steps if the dual has decreased, which cannot happen with sigma' = K."""
-        crew, now = crew_of(task), self._dual(task, state)
-        if now < before and state.sigma < crew.K:
-            state.sigma = min(2 * state.sigma, float(crew.K))
-        if now >= state.regain:
+    def _exchange(
+        self, task: Task, state: MasterState, rounds: list[Round]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Keep the best part of each shard's steps; returns the parts, and the places changed."""
+        losses = np.array([r.loss_change for r in rounds])
+        changes = [r.change for r in rounds]
+        parts, where, step = state.exchange.combine(state.w, changes, task.C * losses)
+        visits = sum(r.visits for r in rounds)
+        if visits == 0:
+            return parts, where
+        state.loss += float(parts @ losses)
+        state.exchanges += 1
+        state.received += sum(change.nbytes for change in changes)
+        state.sent += Vector(where, step).nbytes
+        if len(state.lag):
+            sparse_axpy(state.clock[1], where, step, len(where), state.lag)
+        t, power = state.clock[0], state.clock[2] + 1
+        state.clock[:2] += visits, ((t + visits) ** power - t**power) / power
+        self._learn(state, parts[[len(change.value) > 0 for change in changes]])
+        return parts, where
+
+    def _learn(self, state: MasterState, parts: np.ndarray) -> None:
+        """Adapt sigma' to the parts that were kept of the steps of shards that have moved."""
+        if len(parts):
+            mean = parts.mean()
+            factor = FACTOR if mean < LOW else 1 / FACTOR if mean > HIGH else 1.0
+            state.sigma = min(max(state.sigma * factor, 1.0), float(state.exchange.K))
+
+    def _watch(self, task: Task, state: MasterState) -> None:
+        """Whether D is back at its value before a loss of workers."""
+        if self._dual(task, state) >= state.regain:
             state.regain = -np.inf
 
-    def _settle(self, task: Task, state: CoCoAState) -> None:
+    def _settle(self, task: Task, state: MasterState) -> None:
         """Solve the QP over the known outputs of all shards; a single shard solves it alone."""
         crew = crew_of(task)
         with task.share("qp"):
@@ -194,7 +260,7 @@ class CoCoA(Solver):
                 if left <= state.eps / 2:
                     break
 
-    def _look(self, task: Task, state: CoCoAState, which: str | None) -> BoundedStep:
+    def _look(self, task: Task, state: MasterState, which: str | None) -> BoundedStep:
         """A certificate like that of ``working_sets.certify``, from sums over the shards."""
         crew = crew_of(task)
         if which is None:
@@ -207,54 +273,45 @@ class CoCoA(Solver):
                 self._sum_duals(task, state)
             w, at = state.w, None
             if which == sets.AVERAGE:
-                w = total(crew.call("average_minus_w", again=False), crew.pack.dim)
-                w += state.w
+                w = self._average(task, state)
                 at = crew.share(Vector.of(w))
             state.looks += 1
             add = not self.solver.settles
             hinge = Hinge.sum(crew.call("hinge", at, add, w=state.w, again=False))
             return certified(task, w, hinge, self._dual(task, state))
 
-    def _sum_duals(self, task: Task, state: CoCoAState) -> None:
+    def _average(self, task: Task, state: MasterState) -> np.ndarray:
+        """The average of w over all visits; that of several shards, over the exchanges."""
+        crew = crew_of(task)
+        if crew.K == 1:
+            return total(crew.call("average_minus_w", again=False), crew.pack.dim) + state.w
+        return state.w - state.lag / max(state.clock[1], 1.0)
+
+    def _sum_duals(self, task: Task, state: MasterState) -> None:
         """Compute w(alpha) from its definition."""
         crew = crew_of(task)
         parts = crew.call("sum_duals", again=False)
-        state.w[:] = total((v for v, _ in parts), crew.pack.dim)
+        state.w = total((v for v, _ in parts), crew.pack.dim)  # a new array: see ``Crew.call``
         state.loss = sum(loss for _, loss in parts)
 
-    def _recover(self, task: Task, state: CoCoAState, before: float) -> None:
+    def _recover(self, task: Task, state: MasterState, before: float) -> None:
         """After a loss: new workers start at the true outputs, and w is summed again.
 
         Earlier certificates still hold; reaching the optimum only takes longer.
         """
         state.regain = max(state.regain, before - REGAINED * task.tol * task.N)
+        w = state.w.copy()
         while True:
             try:
                 self._sum_duals(task, state)
-                return
+                break
             except WorkersLost:
                 continue
+        if len(state.lag):  # the average stays where it is
+            state.lag += state.clock[1] * (state.w - w)
 
-    def _dual(self, task: Task, state: CoCoAState) -> float:
+    def _dual(self, task: Task, state: MasterState) -> float:
         return dual(state.w, state.loss, task.C)
-
-
-def move(w: np.ndarray, changes: list[Vector], sigma: float) -> np.ndarray | None:
-    """w += sum_k (u_k - w) / sigma, given u_k where it differs from w.
-
-    Returns the places where w may have changed, or None for all places.
-    """
-    if len(changes) == 1:
-        changes[0].set_in(w)  # bit-equal to the sequential method
-        return changes[0].where
-    steps = []
-    for change in changes:
-        old = w if change.where is None else w[change.where]
-        steps.append(change._replace(value=(change.value - old) / sigma))
-    for step in steps:
-        step.add_to(w)
-    places = [change.where for change in changes if change.where is not None]
-    return np.concatenate(places) if len(places) == len(changes) else None
 
 
 def crew_of(task: Task) -> Crew:
@@ -270,7 +327,7 @@ def begin_all(task: Task, solver: Any, how: str) -> None:
 
     def begin(k: int, random: Any) -> None:
         crew.call("begin", solver, task.C, task.mode, task.tol, random, who=[k])
-        crew.call(how, who=[k])
+        crew.call(how, *((k, crew.K) if how == "begin_duals" else ()), who=[k])
 
     crew.on_replace = lambda k: begin(k, random_states(task, 2)[1])
     for k, random in enumerate(random_states(task, crew.K)):

@@ -1,0 +1,97 @@
+"""The steps of one shard between two exchanges, of which the driver may keep a part."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..engine.arrays import Duals, PassOptions
+from ..engine.exchange import SHIFT, drop_all_zeros, marks_for, set_both, take_changes
+from ..engine.shard import Shard
+from ..engine.vectors import Vector, changed
+
+NOTHING = Vector(np.empty(0, np.int32), np.empty(0))
+
+
+class Moves:
+    """What has changed in the dual variables and in w since the last exchange.
+
+    Outputs whose dual variable became zero stay until the exchange: the driver may keep only a part
+    of a step, and then it is not zero.
+    """
+
+    def __init__(self, shard: Shard):
+        self.shard = shard
+        self.pending = self.drop = False
+        self.examples = np.empty(0, np.int64)
+        self.before = np.empty((0, 0))
+        self.marks = marks_for(shard.pack.dim)
+        self.visits = 0
+
+    def begin(self, duals: Duals, examples: np.ndarray, options: PassOptions) -> PassOptions:
+        """Before a pass over ``examples``; returns its options, with which no output is dropped."""
+        self.pending, self.drop = True, not options.keep_zeros
+        self.examples, self.visits = np.unique(examples), len(examples)
+        self.before = duals.alpha[self.examples]
+        return options._replace(keep_zeros=True)
+
+    def take(self, state: Any, w: np.ndarray, scale: float) -> tuple[Vector, float, int]:
+        """The change of w, times ``scale``, of the loss term, and the number of visits.
+
+        The local model of w is w again afterwards.
+        """
+        if not self.pending:
+            return NOTHING, 0.0, 0
+        duals: Duals = state.duals
+        difference = duals.alpha[self.examples] - self.before
+        moved = difference.any(axis=1)
+        self.examples, self.before = self.examples[moved], self.before[moved]
+        weight = self.shard.pack.weight[self.examples]
+        loss = float(weight @ (difference[moved] * duals.loss[self.examples]).sum(axis=1))
+        return self._change(duals, state.w, w, scale), loss, self.visits
+
+    def _change(self, duals: Duals, new: np.ndarray, w: np.ndarray, scale: float) -> Vector:
+        if len(self.marks) == 0:
+            change = changed(new, w)
+            value = scale * (change.value - (w if change.where is None else w[change.where]))
+            np.copyto(new, w)
+            return Vector(change.where, value)
+        shard, marks = self.shard, self.marks
+        shard.loops.mark(shard.pack, self.examples, duals, self.before, marks, shard.new_scratch())
+        blocks = np.flatnonzero(marks)
+        marks[blocks] = 0
+        size = len(blocks) << SHIFT
+        where, value = np.empty(size, _places(len(w))), np.empty(size)
+        count = take_changes(new, w, blocks, scale, where, value)
+        return Vector(where[:count].copy(), value[:count].copy())
+
+    def keep(self, duals: Duals, part: float) -> None:
+        """Keep this part of the steps: 1 for all, 0 for none."""
+        if not self.pending:
+            return
+        rows = self.examples
+        if part < 1.0:
+            duals.alpha[rows] = (1.0 - part) * self.before + part * duals.alpha[rows]
+        if self.drop:
+            drop: Any = drop_all_zeros
+            compiled = self.shard.loops.compiled
+            (drop if compiled else drop.__wrapped__)(duals, self.shard.pack.offsets, rows)
+        self.pending = False
+
+
+def warm_up_moves(shard: Shard) -> None:
+    """Compile (or load) what exchanges need, before times are measured."""
+    nobody, w = np.empty(0, np.int64), np.zeros(1)
+    where, value = np.empty(0, _places(shard.pack.dim)), np.empty(0)
+    take_changes(w, w, nobody, 1.0, where, value)
+    for writeable in (True, False):  # what comes from another process is not writeable
+        where.flags.writeable = value.flags.writeable = writeable
+        set_both(where, value, w, w)
+    if shard.loops.compiled:
+        drop_all_zeros(shard.new_duals(1), shard.pack.offsets, nobody)
+
+
+def _places(dim: int) -> type:
+    """The type of places in a vector of this length."""
+    return np.int32 if dim < 2**31 else np.int64
