@@ -12,11 +12,12 @@ close. Three ways, chosen by counts (``together.py``):
 
 from __future__ import annotations
 
+import sys
 from typing import NamedTuple
 
 import numpy as np
 from llvmlite import ir
-from numba.core import types
+from numba.core import cgutils, types
 from numba.extending import lower_builtin, overload, register_jitable, type_callable
 
 from .keep import leaf
@@ -25,6 +26,10 @@ from .sparse import sparse_axpy
 #: The entries of ``Shared.lock``: whether it is taken, and whether additions are atomic instead.
 #: The lock has a line of the processor's caches alone.
 TAKEN, ATOMIC, LOCK_SIZE = 0, 1, 32
+
+
+#: Give way after reading a lock this many times.
+PATIENCE = 1000
 
 
 class Shared(NamedTuple):
@@ -123,8 +128,11 @@ def add_changes(own, base, common):
 def acquire(lock):
     """Wait until the lock is free, and take it."""
     while swap_lock(lock) != 0:
+        spins = 0
         while read_lock(lock) != 0:
-            pass
+            spins += 1
+            if spins % PATIENCE == 0:  # the owner may wait for this core
+                give_way()
 
 
 def add_atomically(array, i, value):
@@ -142,6 +150,11 @@ def read_lock(lock):
     raise NotImplementedError("it is called by compiled code only")
 
 
+def give_way():
+    """Let another thread use this core."""
+    raise NotImplementedError("it is called by compiled code only")
+
+
 def release(lock):
     """Set the lock free, after all earlier writes."""
     raise NotImplementedError("it is called by compiled code only")
@@ -156,6 +169,11 @@ def _type_add(_context):
 @type_callable(read_lock)
 def _type_lock(_context):
     return lambda lock: types.int64
+
+
+@type_callable(give_way)
+def _type_give_way(_context):
+    return lambda: types.void
 
 
 @type_callable(release)
@@ -189,4 +207,12 @@ def _lower_read(context, builder, signature, args):
 def _lower_release(context, builder, signature, args):
     free = ir.IntType(64)(0)
     builder.store_atomic(free, _data(context, builder, signature, args), "release", 8)
+    return context.get_dummy_value()
+
+
+@lower_builtin(give_way)
+def _lower_give_way(context, builder, signature, args):
+    if sys.platform != "win32":
+        kind = ir.FunctionType(ir.IntType(32), [])
+        builder.call(cgutils.get_or_insert_function(builder.module, kind, "sched_yield"), [])
     return context.get_dummy_value()
