@@ -133,6 +133,9 @@ class Result:
     trivial : bool
         Whether w = 0 is within tol as well: C is too small for this tol, or the features do not
         help.
+    deterministic : bool
+        Whether another run gives the same weights; False if threads have changed them at the same
+        time (``deterministic=False``).
     """
 
     w: np.ndarray
@@ -155,6 +158,7 @@ class Result:
     trivial: bool = False
     gap_inference: float = 0.0
     earlier_time: float = 0.0
+    deterministic: bool = True
 
     @property
     def gap_optimisation(self) -> float:

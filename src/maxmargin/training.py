@@ -36,6 +36,7 @@ def train(
     max_iter: int = 10_000,
     max_time: float | None = None,
     n_jobs: int | None = 1,
+    deterministic: bool = True,
     random_state: Any = 0,
     backend: Any = None,
     callbacks: Iterable[Callback] = (),
@@ -72,7 +73,12 @@ def train(
         returned with their certificate.
     n_jobs : int
         Number of threads for compiled problems, or of worker processes for the oracle of a plain
-        Python problem; -1 for all cores. The result does not depend on it.
+        Python problem; -1 for all cores. The result does not depend on it, unless
+        ``deterministic`` is False.
+    deterministic : bool
+        With False the threads of "sdm", "n-slack" and "bcfw" change the weights at the same time,
+        which is faster; the certificate is as good, but two runs differ within it. Problems in
+        plain Python and weights with sign constraints are trained as with True.
     random_state : int or RandomState
         Seed of the order in which examples are visited.
     backend : optional
@@ -118,10 +124,14 @@ def train(
     if backend is not None:
         if start is not None or keep:
             raise DataError("start= and keep= work only in this process: leave out backend=")
+        if not deterministic:
+            raise DataError("deterministic=False works only in this process: leave out backend=")
         result = backend.train(compiled_problem, X, Y, weight, C, solver, *settings, saved)
     else:
         pack = X.pack(compiled_problem) if files else compiled_problem.pack(X, Y, weight)
-        with closing(Shard(compiled_problem, pack, 1 if n_jobs is None else n_jobs)) as shard:
+        jobs = 1 if n_jobs is None else n_jobs
+        shard = Shard(compiled_problem, pack, jobs, deterministic=deterministic)
+        with closing(shard):
             result = train_shard(shard, C, solver, *settings, saved, start, relabel, keep)
     solving = result.time - result.earlier_time
     result.prepare_time = time.perf_counter() - begin - solving - result.compile_time

@@ -45,6 +45,17 @@ def program(*arguments, **options):
 # Round trips
 
 
+def test_threads_that_share_w_are_reported(folder, tmp_path):
+    outcome = run(
+        "train", "multiclass", folder / "train.txt", "-o", tmp_path / "m.mm", "--solver", "sdm",
+        "--jobs", 2, "--no-deterministic",
+    )  # fmt: skip
+    assert outcome.exit_code == 0, outcome.output
+    assert mm.load(tmp_path / "m.mm").deterministic is False
+    for text in (outcome.output, run("info", tmp_path / "m.mm").output):
+        assert "changed the weights at the same time" in text
+
+
 def test_train_predict_evaluate_info_agree_with_python(folder, tmp_path):
     X, y = mm.io.read_svmlight(folder / "test.txt", n_features=N_FEATURES)
     model = mm.load(folder / "model.mm")

@@ -96,6 +96,9 @@ class Crew:
     #: As for a ``Shard``: no weights that must be >= 0, see ``Worker.begin``.
     positive = np.empty(0, np.int64)
 
+    #: As for a ``Shard``: no threads that share w.
+    together = None
+
     def __init__(
         self,
         pool: Pool,

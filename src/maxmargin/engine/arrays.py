@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from .sharing import Shared
 
 #: The key of a free place in the table of a ``Block``.
 EMPTY = np.uint64(2**64 - 1)
@@ -83,6 +86,14 @@ class Visits(NamedTuple):
     bound: np.ndarray | None
     below: np.ndarray | None
 
+    def add(self, totals: list[np.ndarray]) -> None:
+        """Add the totals of parts of a pass."""
+        for more in totals:
+            largest = max(self.total[VIOLATION], more[VIOLATION])
+            worst = max((self.total[SHORT], self.total[WORST]), (more[SHORT], more[WORST]))
+            self.total[:] += more
+            self.total[VIOLATION], (self.total[SHORT], self.total[WORST]) = largest, worst
+
 
 #: The entries of ``Visits.total``.
 GAP, CHANGED, FULL, HINGE, VIOLATION, ADDED, SHORT, WORST, BOUND = range(9)
@@ -100,6 +111,8 @@ class PassOptions(NamedTuple):
     decoded : ``labels`` already hold the oracle's outputs, at this w or at a slightly older one.
     sum_planes : only add C sum_ir weight_i alpha_ir plane_ir to w: with tau = inf this is w(alpha)
         from its definition, without another function to compile.
+    shared : what several threads need to change w at the same time, None if one thread does; as
+        with ``frank_wolfe``, each is compiled only if it is used.
     """
 
     call_oracle: bool
@@ -109,3 +122,4 @@ class PassOptions(NamedTuple):
     keep_zeros: bool = False
     decoded: bool = False
     sum_planes: bool = False
+    shared: Shared | None = None

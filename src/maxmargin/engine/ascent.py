@@ -15,8 +15,9 @@ from numba.extending import register_jitable
 from ..problem import SLACK
 from .arrays import ADDED, BOUND, FULL, GAP, HINGE, SHORT, UNWRITTEN, VIOLATION, WORST
 from .guard import bound_of, check_labels, check_loss, check_plane, note_bound, plane_dot
+from .sharing import exchange, shared_axpy
 from .smo import ascend_block, drop_zeros
-from .sparse import copy_labels, sparse_axpy
+from .sparse import copy_labels
 from .views import borrow, frozen, prefetch
 
 #: Fetch the dual variables of the example that is visited this many visits later.
@@ -44,6 +45,7 @@ def ascend_examples(
     """One pass of dual ascent over ``order`` (Algorithm 3, lines 7 to 24); updates w."""
     pack, w, order, labels = borrow(pack), borrow(w), borrow(order), borrow(labels)
     duals, block, visits, work = borrow(duals), borrow(block), borrow(visits), borrow(work)
+    options = borrow(options)
     slots, width, ask = duals.loss.shape[1], pack.width, options.call_oracle
     data, known, scored = pack.data, duals.labels, options.call_oracle and not options.decoded
     for t in range(len(order)):
@@ -68,9 +70,8 @@ def ascend_examples(
                 value = plane_dot(idx, val, nnz, w, width, i)
             set_plane(block, r, nnz, loss_r, mode == SLACK, value)
             if options.sum_planes:
-                sparse_axpy(
-                    C * pack.weight[i] * duals.alpha[i, r] * block.scale[r], idx, val, nnz, w
-                )
+                share = C * pack.weight[i] * duals.alpha[i, r] * block.scale[r]
+                shared_axpy(share, idx, val, nnz, w, options.shared)
         if ask:  # lines 11 to 14
             m = add_output(duals, block, visits, i, m, base, found, options.min_gain)
         if note_gap(duals.alpha[i], block.F, visits, i, m, pack.weight[i], ask) > options.tau:
@@ -87,6 +88,7 @@ def ascend_examples(
             if not options.keep_zeros:
                 drop_zeros(duals, i, base, length)  # line 23
         tick(visits.clock)
+        exchange(options.shared, w, t, len(order))
 
 
 @register_jitable

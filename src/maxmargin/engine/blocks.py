@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..problem import CompiledProblem, Pack
-from .arrays import CHANGED, SHORT, VIOLATION, WORST, Block, PassOptions, Visits
+from .arrays import CHANGED, Block, PassOptions, Visits
 from .threads import fixed_pieces
 
 if TYPE_CHECKING:
@@ -103,8 +103,4 @@ def _look(
     start = time.perf_counter()
     totals = shard.threads.each(look, pieces, shard.check, expected=shard.pace * len(order))
     shard.pace = (time.perf_counter() - start) / max(len(order), 1)
-    for total in totals:
-        largest = max(visits.total[VIOLATION], total[VIOLATION])
-        short, worst = max((visits.total[SHORT], visits.total[WORST]), (total[SHORT], total[WORST]))
-        visits.total[:] += total
-        visits.total[VIOLATION], visits.total[SHORT], visits.total[WORST] = largest, short, worst
+    visits.add(totals)

@@ -24,6 +24,7 @@ from .interpreted import try_functions
 from .passes import Cache
 from .shard_work import ShardWork
 from .threads import fixed_pieces, split_by_effort
+from .together import Together
 from .vectors import Vector
 from .warm_up import warm_up
 
@@ -46,6 +47,9 @@ class Shard(ShardWork):
         plain Python; -1 for all cores.
     loops : Loops, optional
         The bound passes, for all modes; by default made from the functions of the problem.
+    deterministic : bool
+        With False the threads of a pass of dual ascent change w at the same time (``together.py``),
+        except for problems in plain Python and for weights with sign constraints.
     """
 
     #: Whether weights are scores of a kernel (``kernels.scores.ScoreShard``).
@@ -55,7 +59,12 @@ class Shard(ShardWork):
     bounds: str = ""
 
     def __init__(
-        self, problem: CompiledProblem, pack: Pack, n_jobs: int = 1, loops: Loops | None = None
+        self,
+        problem: CompiledProblem,
+        pack: Pack,
+        n_jobs: int = 1,
+        loops: Loops | None = None,
+        deterministic: bool = True,
     ):
         super().__init__(problem, pack, n_jobs, loops)
         self.bounds = problem.bounds
@@ -67,6 +76,8 @@ class Shard(ShardWork):
         self._sum: np.ndarray | None = None
         self.n_oracle = 0
         self.pace = np.inf  # seconds per example in the last pass without steps
+        shared = not deterministic and self.threads.n > 1 and len(self.positive) == 0
+        self.together = Together(self) if shared else None
 
     @cached_property
     def positive(self) -> np.ndarray:  # type: ignore[override]
@@ -240,6 +251,17 @@ class Shard(ShardWork):
         step.
         """
         work, ascend = guarded_work(self.work_size(mode)), self.loops_for(mode).ascend
+
+        def step(
+            part: np.ndarray, options: PassOptions, visits: Visits, block: Block, work: Any,
+            w: np.ndarray = w,
+        ) -> None:  # fmt: skip
+            ascend(self.pack, w, C, mode, part, duals, options, labels, visits, block, work)
+
+        if self.together is not None:
+            if self.together.run(step, w, order, options, visits, block, work):
+                return
+            options = self.together.options(options, w)
         size = len(order) if options.tau == np.inf else min(size, self.block_size)
         if not (options.call_oracle and size > 0):
             for part in self.chunks(order):
@@ -248,11 +270,6 @@ class Shard(ShardWork):
             self.check_work(work)
             self.n_oracle += len(order) * options.call_oracle
             return
-
-        def step(
-            part: np.ndarray, options: PassOptions, visits: Visits, block: Block, work: Any
-        ) -> None:
-            ascend(self.pack, w, C, mode, part, duals, options, labels, visits, block, work)
 
         def decode(part: np.ndarray) -> None:
             self.oracle(w, mode, labels, part, visits.bound)
@@ -270,10 +287,8 @@ class Shard(ShardWork):
         """
         options = PassOptions(False, np.inf, np.inf, frank_wolfe, keep_zeros=True, sum_planes=True)
         block, visits = self.new_block(duals.loss.shape[1]), self.new_visits(0)
-        self.loops_for(mode).ascend(
-            self.pack, w, C, mode, self.everyone, duals, options, self.pack.truth.copy(), visits,
-            block, np.empty(self.work_size(mode)),
-        )  # fmt: skip
+        labels = self.pack.truth.copy()
+        self.ascend(w, C, mode, self.everyone, duals, options, labels, visits, block)
 
     def warm_up(self, mode: int, names: tuple[str, ...]) -> float:
         """Compile (or load) these passes; returns the seconds it took."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..data.checked import check_pack
@@ -25,6 +27,9 @@ class ShardArrays:
 
     #: The indices of the weights that must be >= 0.
     positive: np.ndarray = np.empty(0, np.int64)
+
+    #: Runs passes in threads that share w (``together.Together``); None in deterministic training.
+    together: Any = None
 
     def __init__(self, pack: Pack):
         check_pack(pack)

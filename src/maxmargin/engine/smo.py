@@ -8,7 +8,8 @@ from numba.extending import overload, register_jitable
 
 from .arrays import CHANGED, EMPTY
 from .keep import leaf
-from .sparse import clipped_axpy, copy_labels, sparse_axpy
+from .sharing import clipped_axpy, shared_axpy
+from .sparse import copy_labels
 
 #: Stop when the violation of the worst pair is below this fraction of tau (0.15 / 0.25 in the
 #: paper of Balamurugan et al., 2011).
@@ -32,9 +33,9 @@ def ascend_block(alpha, kept, known, i, m, block, C, options, width, w, visits):
         if steps[r] != 0:
             idx, val = block.idx[r * width :], block.val[r * width :]
             step = C * steps[r] * scale[r]
-            clipped_axpy(step, idx, val, nnz[r], w, visits.below)
+            clipped_axpy(step, idx, val, nnz[r], w, visits.below, options.shared)
             if len(lag) > 0:
-                sparse_axpy(step * past, idx, val, nnz[r], lag)
+                shared_axpy(step * past, idx, val, nnz[r], lag, options.shared)
 
 
 def move_duals(towards_best, alpha, F, K, steps, m, C, tau):

@@ -5,8 +5,7 @@ Python calls them for cuts and weights, and compiled passes call them for planes
 
 from __future__ import annotations
 
-from numba.core import types
-from numba.extending import overload, register_jitable
+from numba.extending import register_jitable
 
 from .keep import leaf
 
@@ -35,29 +34,6 @@ def sparse_axpy(scale, idx, val, nnz, w):
     """w += scale * v of a sparse v."""
     for p in range(nnz):
         w[idx[p]] += scale * val[p]
-
-
-def clipped_axpy(scale, idx, val, nnz, w, below):
-    """The same for v = w + below, where w is v clipped at zero; None for ``below``: no clipping."""
-    raise NotImplementedError("it is called by compiled code only")
-
-
-@overload(clipped_axpy)
-def _overload_clipped_axpy(scale, idx, val, nnz, w, below):
-    if not isinstance(below, types.Array):
-        return lambda scale, idx, val, nnz, w, below: sparse_axpy(scale, idx, val, nnz, w)
-    return axpy_with_signs
-
-
-def axpy_with_signs(scale, idx, val, nnz, w, below):
-    """``clipped_axpy`` for weights of which some must be >= 0 (see ``arrays.Visits``)."""
-    for p in range(nnz):
-        j, step = idx[p], scale * val[p]
-        if below[j] > 0:  # no constraint
-            w[j] += step
-        else:
-            v = w[j] + below[j] + step
-            w[j], below[j] = max(v, 0.0), min(v, 0.0)
 
 
 @leaf

@@ -26,7 +26,7 @@ def warm_up(loops: Loops, arrays: ShardArrays, mode: int, names: tuple[str, ...]
         with piece(number, len(names)):
             getattr(loops, name.split()[0])(*_nothing_to_do(name, arrays, mode))
         if name.startswith("ascend") and not loops.compiled:
-            _warm_up_block(arrays, _pass_options(name))
+            _warm_up_block(arrays, _pass_options(name, arrays))
 
     jobs: list[Job] = [partial(call, number, name) for number, name in enumerate(names, 1)]
     if "collect" in names:
@@ -62,7 +62,7 @@ def _nothing_to_do(name: str, arrays: ShardArrays, mode: int) -> tuple[Any, ...]
             mode,
             no_examples,
             duals,
-            _pass_options(name),
+            _pass_options(name, arrays),
             labels,
             visits,
             block,
@@ -71,9 +71,10 @@ def _nothing_to_do(name: str, arrays: ShardArrays, mode: int) -> tuple[Any, ...]
     }[name.split()[0]]
 
 
-def _pass_options(name: str) -> PassOptions:
+def _pass_options(name: str, arrays: ShardArrays) -> PassOptions:
     """The options for which "ascend" or "ascend frank-wolfe" is compiled."""
-    return PassOptions(True, frank_wolfe=True if name == "ascend frank-wolfe" else None)
+    options = PassOptions(True, frank_wolfe=True if name == "ascend frank-wolfe" else None)
+    return options if arrays.together is None else arrays.together.options(options, np.zeros(1))
 
 
 def _warm_up_block(arrays: ShardArrays, options: PassOptions) -> None:

@@ -65,8 +65,8 @@ class _SVC(TrainingParameters, Answers, BaseEstimator):
     def _options(self) -> dict[str, Any]:
         """The parameters that are passed to ``train``."""
         names = (
-            "C", "solver", "tol", "rescaling", "max_iter", "max_time", "n_jobs", "random_state",
-            "verbose",
+            "C", "solver", "tol", "rescaling", "max_iter", "max_time", "n_jobs", "deterministic",
+            "random_state", "verbose",
         )  # fmt: skip
         return {name: getattr(self, name) for name in names}
 

@@ -126,7 +126,8 @@ class PathCV(BaseEstimator):
         stop = check_stop(model.tol, model.max_iter, model.max_time)
         options = (model.solver, stop, model.rescaling, model.random_state)
         X_test, y_test, scores = take(X, test), take(y, test), []
-        with closing(Shard(problem, pack, model.n_jobs or 1)) as shard:
+        shard = Shard(problem, pack, model.n_jobs or 1, deterministic=model.deterministic)
+        with closing(shard):
             for result in train_path(shard, self.Cs_, *options):
                 model._finish(result)
                 model._set_weights(result.w)

@@ -18,7 +18,7 @@ Class = TypeVar("Class", bound=type)
 FIRST = ("solver", "tol", "rescaling", "loss", "fit_intercept", "intercept_scaling", "class_weight")
 LAST = (
     "kernel", "gamma", "degree", "coef0", "n_basis", "max_iter", "max_time", "n_jobs",
-    "random_state", "warm_start", "checkpoint", "backend", "verbose",
+    "deterministic", "random_state", "warm_start", "checkpoint", "backend", "verbose",
 )  # fmt: skip
 
 
@@ -40,7 +40,11 @@ class TrainingParameters:
         Maximum time in the solver, in seconds. If a limit is reached, the best weights so far are
         kept, with a ConvergenceWarning.
     n_jobs : int
-        Number of threads; the model does not depend on it.
+        Number of threads; the model does not depend on it, unless ``deterministic`` is False.
+    deterministic : bool
+        With False the threads of "sdm", "n-slack" and "bcfw" change the weights at the same time,
+        which is faster; the certificate is as good, but two runs differ within it. With a kernel
+        it has no effect.
     random_state : int
         Seed of the order in which examples are visited.
     checkpoint : path or Checkpoint, optional
@@ -60,6 +64,7 @@ class TrainingParameters:
     max_iter: int = 10_000
     max_time: float | None = None
     n_jobs: int | None = 1
+    deterministic: bool = True
     random_state: Any = 0
     checkpoint: Any = None
     backend: Any = None

@@ -13,8 +13,8 @@ from ..result import Result
 
 #: Parameters that may change between two trainings.
 FREE = {
-    "C", "tol", "max_iter", "max_time", "n_jobs", "random_state", "verbose", "checkpoint",
-    "warm_start",
+    "C", "tol", "max_iter", "max_time", "n_jobs", "deterministic", "random_state", "verbose",
+    "checkpoint", "warm_start",
 }  # fmt: skip
 
 

@@ -24,6 +24,9 @@ _VERDICTS = {
 #: Where to get a bound for all models, if the certificate is one for models of a subspace.
 AUDIT = "result_.audit(), called after fit, bounds the whole space of the kernel"
 
+#: What to say about a run with ``deterministic=False``.
+UNORDERED = "changed the weights at the same time: another run differs within the certificate"
+
 #: What else to say about problems whose optimum is not that of the exact one.
 _MORE = {RELAXED: "its objective is an upper bound on the exact one"}
 

@@ -12,7 +12,7 @@ from rich.text import Text
 from ..data.printable import printable
 from ..progress import duration
 from ..result import Result
-from .certificate import gap_parts
+from .certificate import UNORDERED, gap_parts
 
 
 class Console(rich.console.Console):
@@ -46,6 +46,7 @@ def pairs_table(rows: list[tuple[str, str]], title: str | None = None) -> Table:
 def result_rows(result: Result) -> list[tuple[str, str]]:
     """The numbers of a result as (name, value) rows."""
     parts = gap_parts(result)
+    threads = [("threads", UNORDERED)] if not result.deterministic else []
     return [
         ("primal", f"{result.primal:.6g}"),
         ("dual", f"{result.dual:.6g} {result.bounds}".rstrip()),
@@ -54,4 +55,5 @@ def result_rows(result: Result) -> list[tuple[str, str]]:
         ("oracle calls", f"{result.n_oracle:,}"),
         ("time", f"{duration(result.time)} in the solver, {duration(result.prepare_time)} to "
                  f"prepare the data, {duration(result.compile_time)} to compile"),
+        *threads,
     ]  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..progress import duration
 from ..result import Result, Status
-from .certificate import bound, certificate, optimum, relative_gap, verdict
+from .certificate import UNORDERED, bound, certificate, optimum, relative_gap, verdict
 from .convergence import convergence_charts
 from .page import Page, check_page, escape, name_html, table
 from .reliability import reliability_html
@@ -109,6 +109,8 @@ def _lead(run: Run) -> str:
     took = f"{verdict(result)} after {duration(result.time)} in the solver"
     if result.solver:
         took += f" ({result.solver})"
+    if not result.deterministic:
+        took += f", in threads that {UNORDERED.replace(': ', ', so that ')},"
     if math.isfinite(result.gap):
         took += f": the objective is proved to be {bound(result)} above {optimum(result)}"
     words = [run.subject, *(outcome.brief() for outcome in run.outcomes), f"{took}."]

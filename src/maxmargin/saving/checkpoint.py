@@ -53,10 +53,13 @@ class Checkpoint:
     ``max_time`` let the iteration end first, so that the resumed run has the same iterates as one
     that was not interrupted; a second Ctrl-C ends training at once.
 
-    ``tol``, ``max_iter``, ``max_time`` and ``n_jobs`` may differ from those of the first run, for
-    example to continue with a smaller tol. Limits count the whole training, not only the part
-    since it was resumed. With a kernel and ``n_basis="auto"`` the number of basis functions
-    depends on ``tol``, which must then stay the same.
+    With ``deterministic=False`` no two runs have the same iterates, and so a resumed run does not
+    have those of one that was not interrupted; it reaches the same optimum.
+
+    ``tol``, ``max_iter``, ``max_time``, ``n_jobs`` and ``deterministic`` may differ from those of
+    the first run, for example to continue with a smaller tol. Limits count the whole training, not
+    only the part since it was resumed. With a kernel and ``n_basis="auto"`` the number of basis
+    functions depends on ``tol``, which must then stay the same.
 
     Examples
     --------

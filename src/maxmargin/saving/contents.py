@@ -118,6 +118,7 @@ _COMMON: dict[str, Callable[[str, Any], Any]] = {
     "max_iter": lambda name, value: check_whole(name, value, 1),
     "max_time": _check_max_time,
     "n_jobs": lambda name, value: check_whole(name, value, -MOST_JOBS, MOST_JOBS, optional=True),
+    "deterministic": check_flag,
     "random_state": _check_seed,
     "warm_start": check_flag,
     "verbose": lambda name, value: is_flag(value) or check_whole(name, value, -1000, 1000),
@@ -169,11 +170,14 @@ def decode_result(code: dict[str, Any], history: np.ndarray, w: np.ndarray) -> R
         raise ValueError("the names in the result are not texts")
     if target is not None:
         target = _number("target", target)
+    deterministic = code.get("deterministic", True)
+    if type(deterministic) is not bool:
+        raise ValueError("deterministic of the result is neither true nor false")
     records = _records(history)
     status = Status[code["status"]]
     return Result(
         w=w, status=status, history=records, shares=shares, target=target,
-        gap_inference=inference, **texts, **numbers,
+        gap_inference=inference, deterministic=deterministic, **texts, **numbers,
     )  # fmt: skip
 
 

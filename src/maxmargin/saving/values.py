@@ -91,6 +91,7 @@ def encode_result(result: Result) -> dict[str, Any]:
         "target": result.target,
         "bounds": result.bounds,
         "gap_inference": float(result.gap_inference),
+        "deterministic": result.deterministic,
         **{key: labels_to_json(getattr(result, key)) for key in NUMBERS},
     }
 

@@ -48,6 +48,9 @@ class State:
     finished: bool = False
     status: Status = Status.OWN_RULE
 
+    #: Whether another run has the same iterates; not if threads have changed w at the same time.
+    deterministic: bool = True
+
     #: Whether progress was lost on purpose, for a while: training is then not considered stalled.
     recovering: bool = False
 

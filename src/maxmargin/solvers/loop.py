@@ -59,6 +59,8 @@ def solve(
         The initial state of this solver for this task; by default that of ``init``.
     """
     task.shard.check = no_limit  # remove the limits of an earlier run
+    if task.shard.together is not None:
+        task.shard.together.restart()
     run = Run(
         solver.init(task) if start is None else start,
         Clock(stop.max_time, patient=saver is not None),
@@ -97,6 +99,7 @@ def solve(
         target=target,
         bounds=task.shard.bounds,
         trivial=bool(trivial),
+        deterministic=run.state.deterministic,
     )
 
 

@@ -97,6 +97,7 @@ class WorkingSets(State):
     finished: bool = False
     settled: bool = True
     complete: bool = True
+    deterministic: bool = True
     seen: Seen = field(default_factory=Seen)
 
     def check_restored(self, task: Task) -> None:
@@ -154,6 +155,7 @@ def sweep(
     ``w`` the pass is at another point than that of the dual variables.
     """
     w = state.w if w is None else w
+    state.deterministic &= task.shard.together is None
     state.visits.total[:] = 0.0
     fit_block(task, state)
     size = (task.block if options.call_oracle else None) or len(order) or 1
@@ -202,14 +204,18 @@ def certify(task: Task, state: WorkingSets, which: str | None, add: bool = True)
     """
     if repair_alpha(state.duals):
         recompute_w(task, state)
+    together = task.shard.together
+    if together is not None:
+        together.note(dual_value(task, state))
     if which is None:
         return None, np.inf, dual_value(task, state), np.inf
-    if which == SEEN:
+    if which == SEEN and together is None:
         return certified(
             task, state.w, Hinge(state.seen.hinge, state.seen.bound), dual_value(task, state)
         )
     with task.share("certificate"):
-        if state.gap <= 2 * task.tol:  # close to the end, rounding errors matter
+        # Close to the end, rounding errors matter; the order of additions by threads is unknown.
+        if state.gap <= 2 * task.tol or task.shard.together is not None:
             recompute_w(task, state)
         w = average(state) if which == AVERAGE else state.w
         state.looks += 1

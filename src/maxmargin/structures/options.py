@@ -62,6 +62,12 @@ class TrainOptions:
     jobs: int = option(
         1, "Number of threads, -1 for all cores; the model does not depend on it.", "--jobs", "-j"
     )
+    deterministic: bool = option(
+        True,
+        "no: the threads of sdm, n-slack and bcfw change the weights at the same time, which is "
+        "faster; two runs differ within the certificate.",
+        "--deterministic/--no-deterministic",
+    )
     seed: int = option(0, "Random seed.", min=0, max=2**32 - 1, metavar="<int>")
     checkpoint: Path | None = option(  # noqa: RUF009
         None, "Save training to this file regularly and at the end; continue from it if it exists."
@@ -74,7 +80,7 @@ class TrainOptions:
 
     def parameters(self) -> dict[str, Any]:
         """The parameters of the estimator."""
-        same = self.given("C", "tol", "rescaling", "max_iter", "max_time")
+        same = self.given("C", "tol", "rescaling", "max_iter", "max_time", "deterministic")
         same["solver"] = self._solver()
         own = {"n_jobs": self.jobs, "random_state": self.seed, "checkpoint": self._checkpoint()}
         return same | own

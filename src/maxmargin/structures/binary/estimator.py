@@ -25,7 +25,8 @@ class BinarySVC(_LinearSVC):
     rescaling : {"margin", "slack"}
         Both are the same for two classes.
     {fit_intercept, intercept_scaling, class_weight, kernel, gamma, degree, coef0, n_basis}
-    {max_iter, max_time, n_jobs, random_state, warm_start, checkpoint, backend, verbose}
+    {max_iter, max_time, n_jobs, deterministic}
+    {random_state, warm_start, checkpoint, backend, verbose}
 
     Attributes
     ----------

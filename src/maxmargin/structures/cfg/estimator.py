@@ -59,7 +59,8 @@ class CFGSVC(_CFGModel):
     beam : float, optional
         Prune constituents whose score is lower than the best one over the same words by more than
         this. Prediction is faster but may miss the best tree; training never prunes.
-    {max_iter, max_time, n_jobs, random_state, checkpoint, backend, verbose}
+    {max_iter, max_time, n_jobs, deterministic}
+    {random_state, checkpoint, backend, verbose}
 
     Attributes
     ----------

@@ -64,7 +64,8 @@ class ChainSVC(_ChainModel):
         more. Solvers with sampled cuts use no basis functions.
     min_count : int
         Features with names that occur in fewer tokens of the training data are left out.
-    {max_iter, max_time, n_jobs, random_state, warm_start, checkpoint, backend, verbose}
+    {max_iter, max_time, n_jobs, deterministic}
+    {random_state, warm_start, checkpoint, backend, verbose}
 
     Attributes
     ----------

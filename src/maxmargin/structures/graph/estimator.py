@@ -27,7 +27,8 @@ class GraphSVC(_GraphTrainer):
     rescaling : "margin"
         How the loss enters the hinge loss: added to the margin.
     {loss, class_weight, pairwise, inference, relax, void}
-    {max_iter, max_time, n_jobs, random_state, warm_start, checkpoint, backend, verbose}
+    {max_iter, max_time, n_jobs, deterministic}
+    {random_state, warm_start, checkpoint, backend, verbose}
 
     Attributes
     ----------

@@ -40,7 +40,8 @@ class GridSVC(_GraphTrainer):
         Whether edges have a second feature, ``exp(-difference / contrast_scale_)``, where the
         difference is the sum of squared differences of the channels: labels then change more
         easily where the image does.
-    {max_iter, max_time, n_jobs, random_state, warm_start, checkpoint, backend, verbose}
+    {max_iter, max_time, n_jobs, deterministic}
+    {random_state, warm_start, checkpoint, backend, verbose}
 
     Attributes
     ----------

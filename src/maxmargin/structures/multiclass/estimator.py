@@ -28,7 +28,8 @@ class MulticlassSVC(_LinearSVC):
         ``loss[t, k]`` is the cost of predicting class k if t is true, in the order of
         ``classes_``.
     {fit_intercept, intercept_scaling, class_weight, kernel, gamma, degree, coef0, n_basis}
-    {max_iter, max_time, n_jobs, random_state, warm_start, checkpoint, backend, verbose}
+    {max_iter, max_time, n_jobs, deterministic}
+    {random_state, warm_start, checkpoint, backend, verbose}
 
     Attributes
     ----------

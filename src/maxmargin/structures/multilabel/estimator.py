@@ -53,7 +53,8 @@ class MultilabelSVC(_MultilabelModel):
         Train the relaxed problem, in which labels can also be half present. Its objective is an
         upper bound on that of the exact problem, and the certificate proves how far the weights are
         from the optimum of the relaxed one. ``predict`` returns whole labels, as without it.
-    {max_iter, max_time, n_jobs, random_state, warm_start, checkpoint, backend, verbose}
+    {max_iter, max_time, n_jobs, deterministic}
+    {random_state, warm_start, checkpoint, backend, verbose}
 
     Attributes
     ----------

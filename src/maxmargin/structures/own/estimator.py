@@ -22,7 +22,7 @@ class StructuredSVC(WarmStartParameters, ProblemSVC):
     n_jobs : int
         Number of threads for compiled problems, or of worker processes for the oracle of a plain
         Python problem. The model does not depend on it.
-    {random_state, warm_start, checkpoint, backend, verbose}
+    {deterministic, random_state, warm_start, checkpoint, backend, verbose}
 
     Attributes
     ----------

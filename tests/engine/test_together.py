@@ -1,0 +1,215 @@
+"""``deterministic=False``: threads that change w at the same time reach the same optimum."""
+
+import numpy as np
+import pytest
+
+import maxmargin as mm
+from maxmargin.backends.local import InProcess
+from maxmargin.engine.arrays import PassOptions
+from maxmargin.engine.shard import Shard
+from maxmargin.engine.sharing import add_changes
+from maxmargin.engine.together import SHORT, Together, sum_powers
+from maxmargin.result import Stop
+from maxmargin.solvers import working_sets as sets
+from maxmargin.solvers.task import Task
+from maxmargin.structures.chain.problem import Chain
+from maxmargin.structures.multiclass.problem import Multiclass
+from maxmargin.training import train_shard
+from weak_cycles import CompiledCycles, WeakCycles, cycles
+
+SOLVERS = {
+    "sdm": mm.SDM(),
+    "sdm, average": mm.SDM(average=True),
+    "n-slack": mm.NSlack(),
+    "bcfw": mm.BCFW(),
+    "bcfw, gap sampling": mm.BCFW(sampling="gap"),
+}
+
+TOL, C = 1e-3, 0.1
+
+
+@pytest.fixture(autouse=True)
+def any_work_is_worth_a_thread(monkeypatch):
+    monkeypatch.setattr("maxmargin.engine.threads.WORTH", 0.0)
+
+
+def sequences(n=300, features=3):
+    """Sequences of different lengths, with noise."""
+    rng = np.random.RandomState(0)
+    lengths = rng.randint(0, 9, n)
+    Y = [rng.randint(0, 4, L) for L in lengths]
+    X = [np.column_stack([y, rng.randn(L, features - 1)]) for y, L in zip(Y, lengths, strict=True)]
+    return X, Y
+
+
+def packed(name):
+    """A problem whose w has a copy in each thread, and one whose w is long."""
+    if name == "multi-class":
+        rng = np.random.RandomState(0)
+        y = rng.randint(0, 5, 400)
+        X = np.eye(5)[y] + 0.6 * rng.randn(400, 5)
+        problem = Multiclass(5)
+        return problem, problem.pack(X, y, rng.uniform(0.1, 1.9, 400))
+    X, Y = sequences()
+    problem = Chain(4)
+    if name == "long chain":  # most weights have no feature
+        X = [np.pad(x, ((0, 0), (0, SHORT // 4))) for x in X]
+    return problem, problem.pack(X, Y)
+
+
+def train(case, solver, n_jobs, deterministic=False, **options):
+    problem, pack = case
+    with_threads = Shard(problem, pack, n_jobs, deterministic=deterministic)
+    try:
+        return train_shard(with_threads, C, solver, Stop(TOL, 2000), **options)
+    finally:
+        with_threads.close()
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("name", ["chain", "long chain", "multi-class"])
+def test_the_same_optimum_as_one_thread(name, solver):
+    case = packed(name)
+    alone = train(case, SOLVERS[solver], 1)
+    for n_jobs in (2, 4, 6):  # with a lock, and from 5 threads on with atomic additions
+        together = train(case, SOLVERS[solver], n_jobs)
+        assert alone.converged and together.converged
+        assert alone.dual <= together.primal and together.dual <= alone.primal
+        assert not together.deterministic
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_one_thread_is_deterministic(solver):
+    case = packed("chain")
+    asked, default = (train(case, SOLVERS[solver], 1, d) for d in (False, True))
+    assert asked.w.tobytes() == default.w.tobytes()
+    assert asked.deterministic and default.deterministic
+
+
+@pytest.mark.parametrize("frank_wolfe", [None, True])
+@pytest.mark.parametrize("name", ["chain", "long chain", "multi-class"])
+@pytest.mark.parametrize("n_jobs", [3, 6])
+def test_no_addition_is_lost(name, n_jobs, frank_wolfe):
+    problem, pack = packed(name)
+    shard = Shard(problem, pack, n_jobs, deterministic=False)
+    task = Task(shard, C, 1, TOL, np.random.RandomState(0), frank_wolfe=frank_wolfe)
+    state = sets.begin(task, power=1.0)
+    for ask in (True, True, False, False):
+        order = sets.shuffled(task, shard.everyone)
+        sets.complete(sets.sweep(task, state, order, PassOptions(ask, frank_wolfe=frank_wolfe)))
+    w = state.w.copy()
+    alpha, count = state.duals.alpha, state.duals.count
+    shard_of_one = Shard(problem, pack)
+    exact = np.zeros_like(w)
+    shard_of_one.sum_duals(C, 1, state.duals, exact, frank_wolfe)
+    sets.recompute_w(task, state)
+    shard.close()
+    assert abs(w).max() > 0
+    np.testing.assert_allclose(w, exact, atol=1e-12 * shard.n)
+    np.testing.assert_allclose(state.w, exact, atol=1e-12 * shard.n)
+    assert (alpha >= 0).all()
+    np.testing.assert_allclose(alpha.sum(axis=1), 1.0, atol=1e-9)
+    assert (alpha[np.arange(alpha.shape[1]) >= count[:, None]] == 0).all()
+    assert state.visits.clock[0] == 4 * shard.n
+    assert shard.n_oracle == 2 * shard.n
+    # The average is a mean of points on the way, the first of which is 0.
+    assert np.linalg.norm(sets.average(state)) <= 2 * np.linalg.norm(exact)
+
+
+def test_visits_of_an_example_stay_in_one_piece():
+    problem, pack = packed("chain")
+    shard = Shard(problem, pack, 4, deterministic=False)
+    assert shard.together is not None
+    for order in (np.arange(shard.n), np.random.RandomState(0).randint(0, 20, 500)):
+        pieces = [part for _, part in shard.together.pieces(order)]
+        assert sorted(np.concatenate(pieces)) == sorted(order)
+        owners = {}
+        for number, part in enumerate(pieces):
+            for i in part.tolist():
+                assert owners.setdefault(i, number) == number
+
+
+def test_iterations_of_one_thread_follow_when_the_dual_value_falls():
+    problem, pack = packed("chain")
+    together = Together(Shard(problem, pack, 2))
+    rests = []
+    for dual in (1.0, 2.0, 1.5, 1.6, 1.7, 1.0, 1.1, 1.2, 1.3):
+        together.note(dual)
+        rests.append(together.rest)
+    assert rests == [0, 0, 1, 0, 0, 2, 1, 0, 0]
+
+
+def test_exchange_of_changes():
+    common, base = np.array([1.0, 5.0, 2.0]), np.array([1.0, 4.0, 2.0])
+    own = np.array([1.0, 4.5, 1.0])
+    add_changes(own, base, common)
+    for found in (own, base, common):
+        np.testing.assert_array_equal(found, [1.0, 5.5, 1.0])
+
+
+@pytest.mark.parametrize("power", [0.0, 1.0, 4.0])
+def test_weights_of_visits(power):
+    exact = sum(float(t) ** power for t in range(11, 51))
+    assert sum_powers(10.0, 50.0, power) == pytest.approx(exact, rel=1e-3)
+
+
+class Signed(Multiclass):
+    """Some weights must not be negative."""
+
+    def positive(self, pack):
+        return [0, 3, 5]
+
+
+@pytest.mark.parametrize("solver", ["sdm", "one-slack"])
+def test_what_cannot_share_w_is_deterministic(solver):
+    X, y = np.random.RandomState(0).randn(60, 3), np.arange(60) % 3
+    problem = Signed(3) if solver == "sdm" else Multiclass(3)
+    case = problem, problem.pack(X, y)
+    results = [train(case, solver, n_jobs) for n_jobs in (1, 2)]
+    assert results[0].w.tobytes() == results[1].w.tobytes()
+    assert results[1].deterministic
+
+
+def test_plain_python_is_deterministic():
+    X, Y = cycles(40)
+    options = {"C": C, "tol": 0.05, "solver": "sdm", "max_iter": 5}
+    alone, asked = (
+        mm.train(WeakCycles(), X, Y, n_jobs=n, deterministic=False, **options) for n in (1, 2)
+    )
+    assert alone.w.tobytes() == asked.w.tobytes() and asked.deterministic
+
+
+def test_bounds_of_inexact_oracles():
+    X, Y = cycles(40)
+    options = {"C": C, "tol": 0.02, "solver": "sdm", "max_iter": 60, "deterministic": False}
+    alone, together = (mm.train(CompiledCycles(), X, Y, n_jobs=n, **options) for n in (1, 2))
+    assert not together.deterministic and together.gap_inference > 0
+    assert alone.dual <= together.primal and together.dual <= alone.primal
+
+
+def test_checkpoint_resumes(tmp_path):
+    case, path = packed("chain"), tmp_path / "run.ck"
+    problem, pack = case
+    shard = Shard(problem, pack, 2, deterministic=False)
+    part = train_shard(shard, C, "sdm", Stop(TOL, 2), checkpoint=mm.Checkpoint(path))
+    shard.close()
+    assert not part.converged
+    whole = train(case, "sdm", 1)
+    for n_jobs in (2, 1):  # the other way of training continues it as well
+        path_copy = tmp_path / f"{n_jobs}.ck"
+        path_copy.write_bytes(path.read_bytes())
+        again = train(case, "sdm", n_jobs, n_jobs == 1, checkpoint=mm.Checkpoint(path_copy))
+        assert again.converged and again.n_iter > 2
+        assert whole.dual <= again.primal and again.dual <= whole.primal
+        assert not again.deterministic  # its first iterations were not
+
+
+def test_estimator_says_so(tmp_path):
+    X, Y = sequences()
+    model = mm.ChainSVC(solver="sdm", n_jobs=2, deterministic=False).fit(X, Y)
+    assert not model.result_.deterministic
+    model.save(tmp_path / "m.mm")
+    loaded = mm.load(tmp_path / "m.mm")
+    assert not loaded.result_.deterministic and loaded.deterministic is False
+    with pytest.raises(mm.DataError, match="leave out backend"):
+        mm.train(Chain(4), X, Y, deterministic=False, backend=InProcess(2))
