@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .PHONY: demo test test-cluster test-slow test-machines test-pythons test-lowest install-newest soak
-.PHONY: check-wheels lint types bench docs clean
+.PHONY: check-wheels lint types bench bench-readme docs clean
 
 # One thread of OpenBLAS for each of the two processes: more wait for each other, and cost time.
 test test-machines test-pythons test-lowest: export OPENBLAS_NUM_THREADS = 1
@@ -58,6 +58,13 @@ types: .venv/test
 # DATA is the directory of the data sets: make bench DATA=../data
 bench: .venv/test
 	$(BIN)/maxmargin bench $(if $(DATA),--data $(DATA))
+
+# The figures of README and docs/benchmarks.md, measured again and written into the pages: under half an
+# hour. SVM_HMM=path/to/svm_hmm_learn measures that program too.
+bench-readme: .venv/test
+	$(BIN)/maxmargin bench readme --fresh $(if $(DATA),--data $(DATA)) || test $$? -eq 1
+	$(BIN)/python -m benchmarks.readme.pages
+	$(BIN)/python tools/chunking_picture.py
 
 # The pages go to site/; the examples are run for the gallery.
 docs: .venv/docs

@@ -64,7 +64,7 @@ class Session:
         Smaller sizes, to check that everything works.
     repeats : int
     fresh : bool
-        Measure again what has been measured before.
+        Measure again what earlier sessions have measured.
     """
 
     def __init__(
@@ -83,6 +83,7 @@ class Session:
         self.repeats = repeats
         self.fresh = fresh
         self.measured = 0
+        self._own: set[str] = set()
         self.written: list[Path] = []
         self.findings = Findings()
         self.store = Store(out / f"{experiment.name}.jsonl")
@@ -126,12 +127,14 @@ class Session:
     ) -> dict[str, Any]:
         from threadpoolctl import threadpool_limits
 
-        known = None if self.fresh else self.store.get(config, repeat)
+        own = f"{config} {repeat}"
+        known = self.store.get(config, repeat) if own in self._own or not self.fresh else None
         if known is not None:
             return known
         with threadpool_limits(limits=1):
             values = function(repeat)
         self.store.add(config, repeat, seed=repeat, values=values)
+        self._own.add(own)
         self.measured += 1
         self.log.print(measurement_line(config, repeat, values), soft_wrap=True)
         return values
