@@ -91,24 +91,3 @@ def test_missing_files_are_named(tmp_path, monkeypatch, arguments):
 def test_a_folder_is_not_a_file(tmp_path):
     message = error_of(run("train", "chain", tmp_path, "-o", tmp_path / "m"))
     assert message == f"error: {tmp_path}: cannot be read: Is a directory"
-
-
-LIGHT = """
-import sys
-from maxmargin.cli.app import app
-try:
-    app(sys.argv[1:])
-finally:
-    print("HEAVY", *({"pandas", "scipy.stats", "sklearn.metrics"} & set(sys.modules)))
-    import scipy, sklearn.model_selection
-    assert scipy.stats.mode([1, 1, 2]).mode == 1
-"""
-
-
-def test_commands_import_scikit_learn_without_what_they_do_not_need():
-    """Two thirds of the time and memory of its import; whoever needs them can import them later."""
-    command = [sys.executable, "-c", LIGHT, "predict", str(MODELS / "chain.mm"), os.devnull]
-    env = {**os.environ, "PYTHONPATH": SRC}
-    found = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
-    assert found.stdout.splitlines()[-1] == "HEAVY", found.stderr
-    assert "Traceback" not in found.stderr

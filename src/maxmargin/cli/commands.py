@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from sklearn.exceptions import ConvergenceWarning
+
 from ..engine.several_outputs import check_diversity, check_m
 from ..errors import DataError, MaxMarginError
 from ..io import sources
@@ -20,7 +22,6 @@ from ..report.convergence import check_format, require_matplotlib
 from ..structures.base import Structure
 from ..structures.files import Wish
 from .guard import check_output, warn
-from .light import ConvergenceWarning
 from .named import import_object, import_problem
 from .reading import progress_line
 from .reporting import check_report, number_features, report_training

@@ -79,8 +79,6 @@ class PathCV(BaseEstimator):
             raise DataError("a path over C needs a model without a kernel: use GridSearchCV")
         self.Cs_ = check_Cs(self.Cs)
         weight = check_examples(X, y, sample_weight)
-        from sklearn.model_selection import check_cv  # slow to import
-
         single = np.ndim(y[0]) == 0 and hasattr(estimator, "decision_function")
         folds = check_cv(self.cv, y if single else None, classifier=single)
         rows, self.n_oracle_ = [], 0
