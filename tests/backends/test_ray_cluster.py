@@ -162,12 +162,23 @@ def test_a_node_that_is_removed_is_done_without(cluster, optimum):
 
 
 def find_actors():
-    """Processes of our actors that are alive."""
+    """Processes of our actors that are alive; those of other programs are none of our business."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
-            if b"ray::_Actor" in (process / "cmdline").read_bytes():
+            ours = b"ray::_Actor" in (process / "cmdline").read_bytes()
+            if ours and os.getpid() in ancestors(int(process.name)):
                 found.append(int(process.name))
         except OSError:
             continue  # it has ended
+    return found
+
+
+def ancestors(process):
+    """The numbers of a process's parent, of its parent, and so on."""
+    found = []
+    while process > 1:
+        status = Path(f"/proc/{process}/status").read_text()
+        process = int(status.split("PPid:")[1].split()[0])
+        found.append(process)
     return found
