@@ -27,6 +27,10 @@ BLOCK, BLOCK_PART = 64, 16
 #: Decode in blocks if the oracle costs at least this many operations per non-zero of a plane.
 HEAVY = 50
 
+#: Pieces of a pass are given to a thread several at a time, in this many calls per thread: the
+#: pieces of a cheap oracle take less time than to wake a thread.
+CALLS = 64
+
 #: ``step(part, options, visits, block, work)`` visits examples one after the other.
 Step = Callable[[np.ndarray, PassOptions, Visits, Block, np.ndarray], None]
 
@@ -101,6 +105,12 @@ def _look(
     pieces = fixed_pieces(order, shard.loops.compiled, slow=shard.block_size > 0)
     # The choice of threads does not change the result, so it may depend on the time measured.
     start = time.perf_counter()
-    totals = shard.threads.each(look, pieces, shard.check, expected=shard.pace * len(order))
+    size = max(len(pieces) // (CALLS * shard.threads.n), 1)
+    calls = [pieces[k : k + size] for k in range(0, len(pieces), size)]
+    found = shard.threads.each(
+        lambda several: [look(piece) for piece in several], calls, shard.check,
+        expected=shard.pace * len(order),
+    )  # fmt: skip
+    totals = [total for several in found for total in several]
     shard.pace = (time.perf_counter() - start) / max(len(order), 1)
     visits.add(totals)
