@@ -246,3 +246,11 @@ def random(random_state: Any) -> np.random.RandomState:
         more = ", None, a numpy RandomState or a Generator"
         random_state = check_integer("random_state", random_state, 0, 2**32 - 1, more)
     return np.random.RandomState(random_state)
+
+
+def tolerance(tol: float | None, largest: float) -> float:
+    """``tol``; if it is None, a hundredth of the largest loss of an average example, at least 0.01.
+
+    Scores on held-out examples hardly change below it: see "which tol" in ``docs/solvers.md``.
+    """
+    return 0.01 * max(largest, 1.0) if tol is None else tol

@@ -68,7 +68,11 @@ class _SVC(TrainingParameters, Answers, BaseEstimator):
             "C", "solver", "tol", "rescaling", "max_iter", "max_time", "n_jobs", "deterministic",
             "random_state", "verbose",
         )  # fmt: skip
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in names} | {"tol": self._tolerance()}
+
+    def _tolerance(self) -> float:
+        """The parameter ``tol``, or what ``fit`` has taken in its place."""
+        return getattr(self, "tol_", self.tol)
 
     def _finish(self, result: Result) -> None:
         """Store the result; warn if training ended before the stopping rule was met."""

@@ -121,7 +121,7 @@ class PathCV(BaseEstimator):
         problem, inputs, outputs, weights = model._prepare(take(X, train), take(y, train), weights)
         problem = as_compiled_problem(problem)
         pack = problem.pack(inputs, outputs, check_examples(inputs, outputs, weights))
-        stop = check_stop(model.tol, model.max_iter, model.max_time)
+        stop = check_stop(model._tolerance(), model.max_iter, model.max_time)
         options = (model.solver, stop, model.rescaling, model.random_state)
         X_test, y_test, scores = take(X, test), take(y, test), []
         shard = Shard(problem, pack, model.n_jobs or 1, deterministic=model.deterministic)

@@ -112,7 +112,7 @@ def _is_described(solver: str) -> bool:
 #: The checks of the parameters of all estimators, by name.
 _COMMON: dict[str, Callable[[str, Any], Any]] = {
     "C": check_positive,
-    "tol": check_positive,
+    "tol": lambda name, value: value is None or check_positive(name, value),
     "solver": _check_solver,
     "rescaling": lambda name, value: check_choice(name, value, tuple(MODES)),
     "max_iter": lambda name, value: check_whole(name, value, 1),

@@ -53,7 +53,7 @@ class TrainOptions:
         "An option of the solver (see above), as in cache=10; can be repeated.",
         metavar="NAME=VALUE",
     )
-    tol: float = option(1e-2, TOL_HELP)
+    tol: float | None = option(1e-2, TOL_HELP)
     rescaling: Literal["margin", "slack"] = option(
         "margin", "margin: the loss is added to the margin; slack: it multiplies the slack."
     )
@@ -97,7 +97,7 @@ class TrainOptions:
         from ..training import check_stop
 
         check_factor("C", self.C)
-        check_stop(self.tol, self.max_iter, self.max_time)
+        check_stop(1.0 if self.tol is None else self.tol, self.max_iter, self.max_time)
         get_solver(self._solver())  # only to check the name and options early
         for given, name in ((self.resume, "--resume"), (self.restart, "--restart")):
             if given and self.checkpoint is None:

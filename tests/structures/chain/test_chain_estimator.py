@@ -472,3 +472,20 @@ def test_a_second_fit_forgets_the_first():
     clf.fit(X, Y)
     assert clf.feature_names_ is None
     np.testing.assert_array_equal(weights(clf), weights(mm.ChainSVC(**EXACT).fit(X, Y)))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "expected"),
+    [
+        ({}, 0.04),
+        ({"loss": "zero-one"}, 0.01),
+        ({"loss": [[0.0, 3.0], [1.0, 0.0]]}, 0.12),
+        ({"tol": 0.5}, 0.5),
+    ],
+)
+def test_default_tol_is_a_hundredth_of_the_largest_loss(parameters, expected):
+    X = [np.eye(2)[[0, 1]], np.eye(2)[[0, 1, 1, 0, 0, 1]]]
+    Y = [["a", "b"], list("abbaab")]
+    clf = mm.ChainSVC(**parameters).fit(X, Y)
+    assert clf.tol_ == pytest.approx(expected)
+    assert clf.result_.target == pytest.approx(expected * clf.C * 2)

@@ -8,7 +8,7 @@ from typing import Any, Self
 from ...data.trees import Tree
 from ...errors import DataError
 from ...estimators.parameters import estimator
-from ...training import check_examples
+from ...training import check_examples, tolerance
 from . import STRUCTURE
 from .fitted import _CFGModel, as_inputs
 from .problem import CFG
@@ -29,10 +29,10 @@ class CFGSVC(_CFGModel):
     solver : str or solver object
         "auto", "sdm", "bcfw", "n-slack", "one-slack", "subgradient", or an object such as
         ``mm.OneSlack(cache=10)``.
-    tol : float
+    tol : float, optional
         Stop when P/(C n) is certified to be within ``tol`` of its minimum, in units of loss: with
-        the bracket loss, wrong constituents per sentence. The loss "f1" is at most 1 and needs a
-        smaller one, such as 0.01.
+        the bracket loss, wrong constituents per sentence. By default a hundredth of the number of
+        words of an average sentence, and 0.01 for the other losses, which are at most 1.
     rescaling : {"margin", "slack"}
         How the loss enters the hinge loss: added to the margin, or as a factor of the slack. With
         "slack" the oracles of the bracket loss and of F1 take many times as long.
@@ -93,7 +93,7 @@ class CFGSVC(_CFGModel):
 
     C: float = 0.1
     _: KW_ONLY
-    tol: float = 0.2
+    tol: Any = None
     loss: str = "bracket"
     features: str = "rules"
     input: str = "words"
@@ -123,7 +123,10 @@ class CFGSVC(_CFGModel):
             horizontal=self.horizontal, vertical=self.vertical, rare=self.rare,
         )  # fmt: skip
         self.grammar_, self.lexicon_ = problem.grammar, problem.lexicon
-        self.coef_ = self._train(problem, *as_inputs(X, Y, self.input), weight).w
+        sentences, trees = as_inputs(X, Y, self.input)
+        words = sum(map(len, sentences)) / len(sentences)
+        self.tol_ = tolerance(self.tol, words if self.loss == "bracket" else 1.0)
+        self.coef_ = self._train(problem, sentences, trees, weight).w
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:

@@ -19,7 +19,9 @@ class CFGOptions(TrainOptions):
     """Options for parsers."""
 
     C: float = option(0.1, C_HELP, "--C", "-C")
-    tol: float = option(0.2, TOL_HELP)
+    tol: float | None = option(
+        None, TOL_HELP, show_default="0.01 per word with the bracket loss, 0.01 with the others"
+    )
     loss: Literal["bracket", "zero-one", "f1"] = parser_option(
         "bracket",
         "Count wrong constituents (bracket), trees with any error (zero-one), or 1 - F1 (f1).",

@@ -18,7 +18,7 @@ from ...estimators.weights import weigh_classes
 from ...features import Extractor
 from ...kernels.estimators import fit_kernel, forget_kernel
 from ...kernels.functions import is_linear
-from ...training import check_alone, check_examples
+from ...training import check_alone, check_examples, tolerance
 from . import STRUCTURE
 from .fitted import _ChainModel
 from .tokens import encode_tags, read_tokens, read_weights
@@ -34,9 +34,11 @@ class ChainSVC(_ChainModel):
     solver : str or solver object
         "auto", "sdm", "bcfw", "n-slack", "one-slack", "subgradient", or an object such as
         ``mm.SDM(inner=5)``.
-    tol : float
+    tol : float, optional
         Stop when P/(C n) is certified to be within ``tol`` of its minimum, in units of loss: with
-        the Hamming loss, wrong labels per sequence. Smaller values hardly change predictions.
+        the Hamming loss, wrong labels per sequence. By default a hundredth of the loss of a
+        sequence of average length whose labels are all wrong; smaller values hardly change
+        predictions.
     {rescaling}
     loss : "hamming", "zero-one" or array (n_classes, n_classes)
         "hamming": the number of wrong labels; "zero-one": 1 for a sequence with any error; array:
@@ -100,7 +102,7 @@ class ChainSVC(_ChainModel):
 
     C: float = 0.1
     _: KW_ONLY
-    tol: float = 0.2
+    tol: Any = None
     loss: Any = "hamming"
     class_weight: Any = None
     transitions: Any = None
@@ -152,6 +154,7 @@ class ChainSVC(_ChainModel):
         self.n_features_in_ = tokens.n_features
         self.class_weight_ = None if self.class_weight is None else self._class_weights(codes)
         problem = self._problem()
+        self._set_tolerance(len(codes) / len(Y))
         check_gold(problem.allowed, tokens, codes, self.classes_)
         release_memory()
         return problem, tokens, LabelSequences(codes, tokens.offsets), weight
@@ -173,8 +176,16 @@ class ChainSVC(_ChainModel):
         self.class_weight_ = None
         if self.class_weight is not None:
             self.class_weight_ = self._class_weights(np.arange(len(data.classes)), data.counts)
-        self._set_weights(self._train(self._problem(), data, None, None).w)
+        problem = self._problem()
+        self._set_tolerance(float(np.sum(data.counts)) / data.n)
+        self._set_weights(self._train(problem, data, None, None).w)
         return self
+
+    def _set_tolerance(self, length: float) -> None:
+        """Set ``tol_``, for sequences of this average length."""
+        cost = 1.0 if isinstance(self.loss, str) else float(np.max(self.loss))
+        whole = isinstance(self.loss, str) and self.loss == "zero-one"
+        self.tol_ = tolerance(self.tol, 1.0 if whole else cost * length)
 
     def _class_weights(self, codes: np.ndarray, counts: np.ndarray | None = None) -> np.ndarray:
         """Weights by class; ``counts`` is the frequency of each code, by default 1."""

@@ -21,7 +21,9 @@ class ChainOptions(KernelOptions):
     """Options for sequences."""
 
     C: float = option(0.1, C_HELP, "--C", "-C")
-    tol: float = option(0.2, TOL_HELP)
+    tol: float | None = option(
+        None, TOL_HELP, show_default="a hundredth of the loss if all labels are wrong"
+    )
     format: Literal["auto", "conll", "hmm"] = chain_option(
         "auto", "Columns (conll) or numbered features with qid: (hmm); auto looks at DATA."
     )
