@@ -70,10 +70,10 @@ def on_snake(clf):
     return np.mean(np.concatenate([found[truth > 0] == truth[truth > 0] for truth, found in pairs]))
 
 
-alone = mm.GraphSVC(C=0.1).fit([mm.Graph(x.nodes) for x in X[train]], Y[train])
+alone = mm.MulticlassSVC(C=0.1).fit(np.vstack([x.nodes for x in X[train]]), np.hstack(Y[train]))
 graph = mm.GraphSVC(C=1.0, tol=0.2).fit(X[train], Y[train])
-plain = [mm.Graph(x.nodes) for x in X]
-right = [y[y > 0] == z[y > 0] for y, z in zip(Y[test], alone.predict(plain[test]), strict=True)]
+found = [alone.predict(x.nodes) for x in X[test]]
+right = [y[y > 0] == z[y > 0] for y, z in zip(Y[test], found, strict=True)]
 print(f"pixels alone: {np.mean(np.concatenate(right)):.3f} of the pixels of snakes are right")
 print(f"with edges:   {on_snake(graph):.3f}, decoder {graph.inference_!r}")
 result = graph.result_

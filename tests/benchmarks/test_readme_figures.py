@@ -8,7 +8,7 @@ from benchmarks.readme import pages
 from benchmarks.readme.results import read_results, record
 
 #: A number with a unit, as measured figures have.
-FIGURE = re.compile(r"\d[\d,.]* (?:s|ms|MB|GB|%|times|seconds)\b")
+FIGURE = re.compile(r"\d[\d,.]* (?:%|(?:s|ms|MB|GB|times|seconds)\b)")
 
 
 @pytest.mark.parametrize("page", pages.PAGES, ids=lambda page: page.stem)

@@ -323,13 +323,13 @@ def test_sdm_as_printed_ends_without_violations(slots, rescaling, monkeypatch):
             assert F.max() - F[a > 0].min() <= 0.25 + 1e-9
 
 
-def test_working_sets_double_when_they_are_full(monkeypatch):
+def test_working_sets_grow_when_they_are_full(monkeypatch):
     monkeypatch.setattr(working_sets, "SLOTS", 2)
     data = chain_example(1, lengths=(4, 4, 3), d=12)
     for solver in (mm.SDM(), mm.NSlack(), mm.BCFW()):
         result, state = run_checked(data, solver, False, C=5.0, tol=1e-2, max_iter=1000)
         assert result.converged
-        assert state.duals.loss.shape[1] in (4, 8, 16, 32)
+        assert state.duals.loss.shape[1] in (3, 5, 8, 12, 18, 27)  # by half each time
         assert (state.duals.count > 2).any()
 
 
