@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 import maxmargin as mm
@@ -11,6 +13,7 @@ from maxmargin.engine.smooth import curvature_at, outputs_of, values_at
 from maxmargin.engine.smooth_passes import soft_slope, soften
 from maxmargin.errors import DataError
 from maxmargin.problem import MARGIN, SLACK
+from maxmargin.solvers.newton import _search
 from maxmargin.structures.binary.problem import Binary
 from maxmargin.structures.multiclass.problem import Multiclass
 from reference import enumerate_optimum, primal
@@ -118,3 +121,23 @@ def test_other_problems_are_refused():
     X = sp.csr_array((np.ones(2), ([0, 1], [0, 5000])), (2, 5001))
     with pytest.raises(DataError, match="at most 4,096 weights, and there are 5,001"):
         mm.train(Binary(), X, [-1, 1], solver="newton")
+
+
+@given(
+    st.lists(st.floats(1e-4, 10.0), min_size=1, max_size=6),
+    st.lists(st.floats(1e-3, 1e4), min_size=6, max_size=6),
+    st.floats(1e-6, 1e3),
+)
+def test_the_line_search_never_raises_the_objective(places, jumps, decrement):
+    """Convex functions with kinks, beyond which slopes can be small and the value larger."""
+    w, direction = np.zeros(1), np.zeros(1)  # all slopes are those of ``soft``
+
+    def slope(step):
+        return -decrement + sum(jump for at, jump in zip(places, jumps, strict=False) if step > at)
+
+    def value(step):
+        kinks = zip(places, jumps, strict=False)
+        return -decrement * step + sum(jump * max(step - at, 0.0) for at, jump in kinks)
+
+    step = _search(w, direction, decrement, slope)
+    assert step > 0 and value(step) < 0

@@ -42,7 +42,7 @@ PARTS = ((0.15, 1 / 32), (0.05, 1 / 8), (0.02, 1 / 3))
 PER_WEIGHT = 20
 
 #: The line search ends when the slope has fallen to this fraction, or after this number of trials.
-FLAT, TRIALS = 0.5, 8
+FLAT, TRIALS = 0.5, 20
 
 
 @dataclass
@@ -123,7 +123,8 @@ class Newton(Solver):
             slope = partial(soft_slope, value, share, weight, order, state.t)
             step = _search(w, direction, decrement, lambda step: C * slope(step))
         state.w = w + step * direction
-        if decrement <= CENTRED * error and not self._cold(task, state, error, order):
+        centred = decrement <= CENTRED * error or step == 0.0  # as far as rounding allows
+        if centred and not self._cold(task, state, error, order):
             state.t *= COOLER
         state.recovering = len(order) < shard.n
         if state.recovering:
@@ -179,23 +180,29 @@ def _solve(H: np.ndarray, gradient: np.ndarray) -> np.ndarray:
 def _search(
     w: np.ndarray, direction: np.ndarray, decrement: float, soft: Callable[[float], float]
 ) -> float:
-    """A step along ``direction`` at which the slope of the smooth objective is small.
+    """A step along ``direction`` at which the smooth objective is lower and its slope small.
 
-    ``soft`` is the slope of the sum of soft maxima, as a function of the step.
+    ``soft`` is the slope of the sum of soft maxima, as a function of the step. The objective is
+    convex, so that slopes alone prove that it is lower: where the slope is still negative, or
+    where what was lost since such a point, at most slope * distance, is less than what was gained
+    before it. Without this proof a step far beyond the minimum may have a small slope, too.
     """
     inner, square = float(w @ direction), float(direction @ direction)
     low, high, step = (0.0, -decrement), None, 1.0
+    weight = 1.0  # of the slope at ``low``: less, the more trials in a row went too far
     for _ in range(TRIALS):
         slope = soft(step) + inner + step * square
-        if abs(slope) <= FLAT * decrement:
-            break
-        if slope > 0:
-            high = (step, slope)
+        flat = abs(slope) <= FLAT * decrement
+        if slope <= 0:
+            low, weight = (step, slope), 1.0
         else:
-            low = (step, slope)
+            flat = flat and slope * (step - low[0]) <= -low[1] * low[0]
+            high, weight = (step, slope), 0.5 * weight
+        if flat:
+            return step
         if high is None:
             step *= 2.0
         else:  # where the line through both slopes is zero, but not close to an end
-            share = -low[1] / (high[1] - low[1])  # 0 if the slope there is infinite
+            share = -weight * low[1] / (high[1] - weight * low[1])  # 0 if the slope is infinite
             step = low[0] + (high[0] - low[0]) * min(max(share, 0.1), 0.9)
-    return step
+    return low[0]
