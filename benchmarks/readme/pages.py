@@ -28,9 +28,8 @@ def newest(rows: Rows) -> Measured:
     return max(rows.values(), key=lambda row: row.date)
 
 
-def conditions(rows: Rows) -> str:
-    """With what the rows were measured, unless they say something else."""
-    row = newest(rows)
+def conditions(row: Measured) -> str:
+    """With what a row was measured."""
     return (
         f"Measured with version {row.version} (commit {row.commit}) on {row.day}: {row.processor}, "
         f"{row.cores} virtual cores, of which one is used, Python {row.python}; all programs in "
@@ -51,7 +50,7 @@ def readme(rows: Rows) -> list[str]:
     parsing, covertype = rows["parsing"].figures, rows["covertype"].figures
     start = rows["start"].figures
     return [
-        conditions(rows),
+        conditions(newest(rows)),
         "",
         "| task | another program | maxmargin |",
         "|---|---|---|",
@@ -94,7 +93,7 @@ def tagging(rows: Rows) -> list[str]:
         "lbfgs": "CRFsuite lbfgs, 100 iterations",
     }
     lines = [
-        conditions(rows) + note(rows, "chunking"),
+        conditions(rows["chunking"]),
         "",
         "| program | seconds | test tokens right |",
         "|---|---|---|",
