@@ -41,7 +41,12 @@ SECONDS, PERCENT = (1.0, 300.0), (95.77, 96.14)
 
 #: Where the name of a program stands: offset from its point, and the alignment.
 NEXT_TO = (12, 5, "")
-NAMES = {"l2sgd": (-12, 5, "end"), "lbfgs": (0, -14, "middle"), "SVM-HMM": (0, 26, "middle")}
+NAMES = {
+    "l2sgd": (-12, 5, "end"),
+    "lbfgs": (0, -14, "middle"),
+    "SVM-HMM": (0, 26, "middle"),
+    "1390": (-4, 26, ""),
+}
 
 ROW = re.compile(r"^\| \**([^|]+?)\** \| \**([\d. /]+?)\** \| ([\d.]+) % \|$", re.MULTILINE)
 

@@ -82,14 +82,14 @@ class Moves:
 
 def warm_up_moves(shard: Shard) -> None:
     """Compile (or load) what exchanges need, before times are measured."""
-    nobody, w = np.empty(0, np.int64), np.zeros(1)
+    no_rows, w = np.empty(0, np.int64), np.zeros(1)
     where, value = np.empty(0, _places(shard.pack.dim)), np.empty(0)
-    take_changes(w, w, nobody, 1.0, where, value)
+    take_changes(w, w, no_rows, 1.0, where, value)
     for writeable in (True, False):  # what comes from another process is not writeable
         where.flags.writeable = value.flags.writeable = writeable
         set_both(where, value, w, w)
     if shard.loops.compiled:
-        drop_all_zeros(shard.new_duals(1), shard.pack.offsets, nobody)
+        drop_all_zeros(shard.new_duals(1), shard.pack.offsets, no_rows)
 
 
 def _places(dim: int) -> type:

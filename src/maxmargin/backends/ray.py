@@ -237,7 +237,7 @@ def _kill(process: int) -> None:
 
 
 def _alive(self: Any) -> bool:
-    """Answer while another method runs: it has a thread of its own."""
+    """Answer while another method runs: it has a separate thread."""
     return True
 
 

@@ -36,7 +36,7 @@ class Shared(NamedTuple):
     """What the threads of a pass share.
 
     ``lock`` (LOCK_SIZE,) is held to write to w. If ``every`` is positive, the w of the pass is a
-    copy, whose changes are exchanged with the common ``w`` after every so many examples and at the
+    copy, whose changes are exchanged with the common ``w`` after ``every`` examples and at the
     end; ``base`` is the copy at the last exchange.
     """
 
