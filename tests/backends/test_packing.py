@@ -175,7 +175,8 @@ def test_features_of_several_files_are_counted_together(tmp_path):
     disk = mm.ChainSVC(template="chunking", min_count=3)
     disk.fit(mm.Files(paths, cache=tmp_path / "cache"))
     assert set(disk.feature_names_) == set(memory.feature_names_)
-    allowed = disk.tol * disk.C * len(X)
+    assert disk.tol_ == memory.tol_
+    allowed = disk.tol_ * disk.C * len(X)
     assert abs(disk.result_.primal - memory.result_.primal) <= allowed
     with pytest.raises(mm.DataError, match="min_count = 1000"):
         mm.ChainSVC(template="chunking", min_count=1000).fit(mm.Files(paths, cache=tmp_path))
