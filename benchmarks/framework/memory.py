@@ -11,7 +11,6 @@ from __future__ import annotations
 import ctypes
 import gc
 import json
-import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import Any
 
 from maxmargin.errors import MaxMarginError
 
+from .child import run_module
 from .data import load
 from .runs import stop_at, train_chain, train_multiclass
 from .sequences import load_tagged
@@ -31,7 +31,7 @@ def peak_growth(directory: Path | None, n: int, seed: int, max_time: float) -> d
     if not _STATUS.exists():
         # Other systems cannot reset the peak, so loading the data would hide the training.
         return {"data_mb": None, "growth_mb": None, "multiple": None}
-    return _in_process("covertype", directory, n, seed, max_time)
+    return run_module(__name__, "covertype", directory, n, seed, max_time)
 
 
 def peak_of_chain(
@@ -40,16 +40,7 @@ def peak_of_chain(
     """Train a chain in a fresh process; see ``measure_chain``."""
     if not _STATUS.exists():
         return {"peak_mb": None, "loaded_mb": None}
-    return _in_process(task, directory, n, C, target, solver, max_time)
-
-
-def _in_process(*arguments: Any) -> dict[str, Any]:
-    """Run this file with these arguments."""
-    command = [sys.executable, "-m", __name__, *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise MaxMarginError(f"the memory measurement failed: {done.stderr.strip()[-500:]}")
-    return json.loads(done.stdout)
+    return run_module(__name__, task, directory, n, C, target, solver, max_time)
 
 
 def measure(directory: Path, n: int, seed: int, max_time: float) -> dict[str, Any]:

@@ -9,7 +9,6 @@ lists.
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import tempfile
 import time
@@ -19,8 +18,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from maxmargin.errors import MaxMarginError
-
+from ..framework.child import run_module
 from ..framework.data import find_files
 from ..framework.display import Column, count, ratio, seconds
 from ..framework.peers import MODULE, PERCEPTRON, tagging_time
@@ -58,14 +56,16 @@ def run(session: Session) -> Verdict:
         model, data = f"{folder}/model.mm", f"{folder}/test.txt"
         repeat(second, data)
         trained = session.measure(
-            {"program": "train"}, lambda seed: in_process("train", first, model)
+            {"program": "train"}, lambda seed: run_module(__name__, "train", first, model)
         )
-        lists = session.measure({"program": "lists"}, lambda seed: in_process("lists", first))
+        lists = session.measure(
+            {"program": "lists"}, lambda seed: run_module(__name__, "lists", first)
+        )
         if not Path(model).exists():  # the training was found on disk
-            in_process("train", first, model)
+            run_module(__name__, "train", first, model)
         predicted = session.measure(
             {"program": "predict"},
-            lambda seed: in_process("predict", data, model, f"{folder}/out.txt"),
+            lambda seed: run_module(__name__, "predict", data, model, f"{folder}/out.txt"),
         )
     tagged = session.measure({"program": "from CSR"}, lambda seed: from_csr(session))
     show(session, trained, TRAIN_STEPS, "CPU seconds of maxmargin train chain, and peak memory")
@@ -110,15 +110,6 @@ def repeat(source: str, target: str) -> None:
     with gzip.open(source, "rb") as file:
         text = file.read().rstrip() + b"\n\n"
     Path(target).write_bytes(COPIES * text)
-
-
-def in_process(*arguments: str) -> dict[str, Any]:
-    """Run this file with these arguments; the last line is JSON."""
-    command = [sys.executable, "-m", __name__, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise MaxMarginError(f"the measurement failed: {done.stderr.strip()[-500:]}")
-    return json.loads(done.stdout.splitlines()[-1])
 
 
 def from_csr(session: Session) -> dict[str, Any]:

@@ -12,16 +12,14 @@ import gzip
 import json
 import random
 import re
-import subprocess
 import sys
 import tempfile
 import threading
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from maxmargin.errors import MaxMarginError
-
+from ..framework.child import run_module
 from ..framework.data import find_files
 from ..framework.display import Column, count, ratio, seconds
 from ..framework.registry import Verdict, experiment
@@ -57,7 +55,7 @@ def run(session: Session) -> Verdict:
         groups = [
             session.measure(
                 {"from": name, "copies": n},
-                lambda seed, where=where, n=n: in_process(where, folder, str(n)),
+                lambda seed, where=where, n=n: run_module(__name__, where, folder, str(n)),
                 repeats=1,
             )
             for name, where, n in (
@@ -107,15 +105,6 @@ def write_copies(source: Path, folder: Path, copies: int) -> None:
                     line = f"{word}~{copy} {rest}"
                 out.write(f"{line}\n")
             out.write("\n")
-
-
-def in_process(*arguments: str) -> dict[str, Any]:
-    """Run this file with these arguments."""
-    command = [sys.executable, "-m", __name__, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise MaxMarginError(f"the measurement failed: {done.stderr.strip()[-500:]}")
-    return json.loads(done.stdout.splitlines()[-1])
 
 
 class Sampler(threading.Thread):
