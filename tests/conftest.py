@@ -1,4 +1,4 @@
-"""How the tests are divided between the processes of ``pytest -n``."""
+"""How the tests are divided between the processes of ``pytest -n``, and Hypothesis' settings."""
 
 from __future__ import annotations
 
@@ -6,6 +6,11 @@ import re
 from typing import Any
 
 import pytest
+from hypothesis import settings
+
+# How long an example takes depends on the machine, and the first one may compile.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 #: Files whose tests are divided by the first part of their parameters, the name of a structure.
 DIVIDED = "test_every_structure.py"

@@ -26,10 +26,10 @@ PYENV = Path.home() / ".pyenv" / "versions"
 NEWEST = 13
 
 #: Run with ``--short``: what depends on the versions of scikit-learn, SciPy and typer.
-BRIEF = ["test_estimators.py", "test_cli.py", "frozen"]
+BRIEF = ["test_estimators.py", "test_cli.py"]
 
 #: Run with ``--lowest``: the tests of what calls the dependencies.
-LOWEST = [*BRIEF, "test_one_slack.py", "test_chain_estimator.py", "test_cfg_estimator.py",
+LOWEST = [*BRIEF, "frozen", "test_one_slack.py", "test_chain_estimator.py", "test_cfg_estimator.py",
           "test_kernels.py", "test_sampled_cuts.py", "test_save_load.py",
           "test_cli_chain.py"]  # fmt: skip
 

@@ -119,7 +119,7 @@ def test_the_dual_never_falls_and_w_is_that_of_the_dual_variables(name, kind, lo
     assert duals[-1] > 0
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(1, 5), st.integers(1, 40), st.floats(0.05, 1), st.integers(0, 10**6))
 def test_the_master_adds_the_best_parts(K, dim, density, seed):
     """Against a projected gradient method on dense vectors."""
@@ -265,7 +265,7 @@ def new_task(stack, example, K):
     return Task(crew, C, MARGIN, TOL, np.random.RandomState(0))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(1, 60), st.floats(0, 1), st.integers(0, 10**6))
 def test_vectors_travel_as_they_are(dim, density, seed):
     random = np.random.RandomState(seed)

@@ -176,7 +176,7 @@ def test_packed_arrays_are_mapped_and_not_copied(tmp_path):
     assert isinstance(values, np.memmap)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     sizes=st.lists(st.integers(0, 5), min_size=1, max_size=4),
     dense=st.booleans(),

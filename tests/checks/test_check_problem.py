@@ -160,7 +160,7 @@ def test_sound_problems_pass(name):
     assert "no mistake found" in repr(checked)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(
     seed=st.integers(0, 10_000),
     scale=st.sampled_from([1e-6, 1.0, 1e6]),
@@ -177,13 +177,13 @@ def test_sound_problems_pass_at_any_scale(seed, scale, loss_scale):
     check_problem(Scaled(), *CHAINS, n_examples=2, random_state=seed)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(seed=st.integers(0, 10_000))
 def test_a_sound_matching_passes_for_every_seed(seed):
     check_problem(Matching(), *MATCHINGS, n_examples=3, random_state=seed)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(cost=st.lists(st.floats(0, 10), min_size=9, max_size=9), seed=st.integers(0, 10_000))
 def test_any_cost_matrix_of_the_built_in_passes(cost, seed):
     cost = np.reshape(cost, (3, 3)) * (1 - np.eye(3))
@@ -438,7 +438,7 @@ def test_a_mistake_is_named(name):
         check_problem(problem, X, Y)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(seed=st.integers(0, 10_000))
 def test_the_diagnosis_does_not_depend_on_the_seed(seed):
     for decode, ignores in ((ignoring_the_loss, True), (zero_one_for_costs, False)):

@@ -43,7 +43,7 @@ def recursive_spans(node, start=0):
     return [(node.label, start, end), *found], end
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(trees())
 def test_methods_agree_with_their_definitions(tree):
     assert sorted(tree.spans()) == sorted(recursive_spans(tree)[0])
@@ -51,7 +51,7 @@ def test_methods_agree_with_their_definitions(tree):
     assert len(tree.preterminals()) == len(tree.leaves())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(trees(), trees())
 def test_equal_trees_are_those_that_look_equal(a, b):
     assert (a == b) == (repr_recursive(a) == repr_recursive(b))
@@ -64,14 +64,14 @@ def repr_recursive(node):
     return (node.label, [c if isinstance(c, str) else repr_recursive(c) for c in node.children])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(trees(words=["a", "dog", "é", "50\\/50"]))
 def test_text_is_read_back(tree):
     assert mm.as_tree(str(tree)) == tree
     assert mm.io.parse_trees(f"{tree}\n\n{tree} {tree}") == [tree] * 3
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(trees())
 def test_nltk_trees_go_through(tree):
     nltk = pytest.importorskip("nltk")
@@ -141,7 +141,7 @@ def test_penn_files(tmp_path):
     assert mm.io.parse_trees(PENN) == Y
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(trees())
 def test_cleaning_a_tree_is_reading_it_clean(tree):
     tree = mm.as_tree(str(tree))
@@ -208,7 +208,7 @@ def test_sentences(tmp_path):
         mm.io.read_sentences(path)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(trees())
 def test_written_files_are_read_back(tree):
     lines = list(mm.io.tree_lines([tree, str(tree), mm.as_tree(str(tree))]))
@@ -227,7 +227,7 @@ def test_writing_is_complete_or_not_at_all(tmp_path):
 # Pictures ---------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(trees())
 def test_text_pictures_show_every_word_in_its_order(tree):
     rows = draw_text(tree, None).split("\n")
@@ -239,7 +239,7 @@ def test_text_pictures_show_every_word_in_its_order(tree):
     assert max(map(cell_len, rows)) <= places[0].width
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(trees())
 def test_lines_of_text_pictures_meet(tree):
     """Every line character that reaches up or down is met by a character there."""
@@ -263,7 +263,7 @@ def test_long_sentences_become_outlines():
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(trees())
 def test_outlines_have_every_word(tree):
     text = draw_outline(tree)
@@ -271,7 +271,7 @@ def test_outlines_have_every_word(tree):
         assert f"{word}/{tag}" in text
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(trees())
 def test_svg_is_xml_with_every_label(tree):
     root = ET.fromstring(draw_svg(tree))

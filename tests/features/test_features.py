@@ -15,7 +15,7 @@ from maxmargin.errors import DataError
 from maxmargin.features import Extractor, Rows, Template, Vocabulary
 from maxmargin.features.functions import short_shape, word_class
 
-quick = settings(max_examples=100, deadline=None)
+quick = settings(max_examples=100)
 
 # ---- a slow and obvious extraction ---------------------------------------------------------------
 

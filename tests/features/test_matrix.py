@@ -12,7 +12,7 @@ from maxmargin.features import coding, matrix
 from maxmargin.features.matrix import Occurrences, binary_matrix
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     n=st.integers(1, 9),
     most=st.integers(1, 4),

@@ -64,7 +64,7 @@ def grids(draw, values=WHOLE, largest=7):
 
 
 @given(grids(), st.booleans())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_whole_numbers_have_the_flow_of_scipy(grid, shortest):
     """Also along shortest paths alone, which are taken after many pushes."""
     gain, right, down = grid
@@ -86,7 +86,7 @@ def test_whole_numbers_have_the_flow_of_scipy(grid, shortest):
     st.integers(1, 8), st.integers(1, 8), st.booleans(), st.booleans(),
     st.integers(0, 2**32 - 1),
 )  # fmt: skip
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_decoders_know_grids_and_other_graphs(h, w, eight, chords, seed):
     """Grids with 4 and 8 neighbours, and with edges more, in any order and direction."""
     rng, n = np.random.default_rng(seed), h * w
@@ -112,7 +112,7 @@ EXTREME = st.sampled_from(
 
 
 @given(grids(EXTREME, largest=3))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_capacities_of_very_different_sizes(grid):
     """The search ends, and its labels are the best ones up to rounding of the largest numbers."""
     gain, right, down = grid

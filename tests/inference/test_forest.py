@@ -10,21 +10,21 @@ from small_graphs import Model, decode, models
 
 
 @given(models(forest=True))
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=1000)
 def test_forests_are_decoded_exactly(model):
     y, value = decode("forest", model)
     assert value == model.value(y) == model.maximum()
 
 
 @given(models(forest=True, whole=False))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_real_scores_too(model):
     y, value = decode("forest", model)
     np.testing.assert_allclose([value, model.value(y)], model.maximum(), atol=1e-12)
 
 
 @given(models(forest=True, nodes=5))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_max_marginals(model):
     (n, K), (outputs, values) = model.unary.shape, model.values()
     found = np.full(n * K, np.nan)
@@ -52,7 +52,7 @@ def test_a_long_chain_and_a_star_against_each_other():
 
 
 @given(st.integers(1, 8), st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_size=10))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_the_plan_describes_the_graph(n, edges):
     edges = np.array([(a, b) for a, b in edges if a < n and b < n and a != b]).reshape(-1, 2)
     m, plan = len(edges), plan_graph(n, edges)

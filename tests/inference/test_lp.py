@@ -15,7 +15,7 @@ from small_graphs import Model, decode, models, random_edges
 
 
 @given(models(labels=(1, 4), nodes=5))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_the_bound_is_the_optimum_of_the_relaxation(model):
     y, bound = decode("lp", model, effort=500)
     lp, _ = relaxation(*model)
@@ -24,7 +24,7 @@ def test_the_bound_is_the_optimum_of_the_relaxation(model):
 
 
 @given(models(labels=(3, 3), nodes=5), st.integers(0, 2**32 - 1))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_whatever_was_kept_the_bound_is_one(model, seed):
     n, K = model.unary.shape
     rng = np.random.default_rng(seed)
@@ -58,7 +58,7 @@ def test_two_labels_are_solved_by_roof_duality():
 
 
 @given(models(labels=(3, 4), nodes=4), st.integers(0, 2**32 - 1), st.booleans())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_quantised_points_are_consistent(model, seed, sharp):
     """Shares of nodes and edges that have nothing to do with each other; also whole ones."""
     (n, K), m = model.unary.shape, len(model.edges)
@@ -93,7 +93,7 @@ def whole(y, n, edges, K, units):
 
 
 @given(models(labels=(2, 2), nodes=5), st.integers(0, 2**32 - 1))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_halves_are_paired_in_the_better_way(model, seed):
     n, m = len(model.unary), len(model.edges)
     state = np.random.default_rng(seed).integers(0, 3, n)

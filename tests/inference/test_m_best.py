@@ -40,7 +40,7 @@ def pair_model(model, seed=None):
 
 
 @given(EXACT, st.one_of(st.none(), st.integers(0, 2**32 - 1)))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_max_marginals_are_the_best_values_with_each_label(case, seed):
     (model, kind), (n, K) = case, case[0].unary.shape
     pairs, outputs, values = pair_model(model, seed)
@@ -52,7 +52,7 @@ def test_max_marginals_are_the_best_values_with_each_label(case, seed):
 
 
 @given(EXACT, st.one_of(st.none(), st.integers(0, 2**32 - 1)))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_the_best_labellings_are_found_in_order(case, seed):
     model, kind = case
     pairs, _, values = pair_model(model, seed)
@@ -63,7 +63,7 @@ def test_the_best_labellings_are_found_in_order(case, seed):
 
 
 @given(EXACT, st.sampled_from([0.5, 3.0]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_each_next_labelling_has_the_highest_value_with_its_rewards(case, diversity):
     model, kind = case
     pairs, outputs, values = pair_model(model)
@@ -80,7 +80,7 @@ def test_each_next_labelling_has_the_highest_value_with_its_rewards(case, divers
 
 
 @given(models(labels=(3, 3), nodes=5))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_other_decoders_give_different_labellings(model):
     pairs, _, _ = pair_model(model)
     found = several_labellings(pairs, "combined", 3, 2.0, False)

@@ -15,7 +15,7 @@ UNARY, EDGES, PAIR = np.zeros((3, 2)), np.array([[0, 1], [1, 2]]), np.zeros((2, 
 
 
 @given(models(nodes=4, labels=(3, 3)), st.data())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_duplicate_edges_are_added(model, data):
     """Some edges are given twice, the second time in the other direction."""
     twice = np.array(data.draw(st.lists(st.booleans(), min_size=6, max_size=6)))
@@ -29,7 +29,7 @@ def test_duplicate_edges_are_added(model, data):
 
 
 @given(models(nodes=5, labels=(1, 3)))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_exact_and_lp(model):
     labels, bound = maximise(*model, inference="exact")
     assert model.value(labels) == model.maximum()

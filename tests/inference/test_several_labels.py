@@ -26,7 +26,7 @@ def one_expansion(model, y):
 
 
 @given(models(), st.sampled_from(["expansion", "combined"]), st.integers(0, 2**32 - 1))
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=600)
 def test_bounds_are_valid_and_labels_are_locally_best(model, kind, seed):
     """Numbers that were kept may have any content."""
     n, K = model.unary.shape
@@ -39,7 +39,7 @@ def test_bounds_are_valid_and_labels_are_locally_best(model, kind, seed):
 
 
 @given(models(labels=(3, 4), nodes=5))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_no_expansion_move_improves_potts_models(model):
     """With tables that reward equal labels every move is attractive and solved exactly."""
     same = np.abs(model.pair[:, :1, :1]) * np.eye(model.unary.shape[1])
@@ -49,7 +49,7 @@ def test_no_expansion_move_improves_potts_models(model):
 
 
 @given(models(forest=True))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_combined_solves_forests(model):
     """A move on an induced forest is then a move of all nodes."""
     y, bound = decode("combined", model, effort=1)

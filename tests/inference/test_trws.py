@@ -8,7 +8,7 @@ from small_graphs import decode, models
 
 
 @given(models(), st.integers(1, 5), st.integers(0, 2**32 - 1))
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=1000)
 def test_the_bound_is_never_below_the_maximum(model, effort, seed):
     """Messages of any content leave the bound valid."""
     K = model.unary.shape[1]
@@ -19,7 +19,7 @@ def test_the_bound_is_never_below_the_maximum(model, effort, seed):
 
 
 @given(models(forest=True), st.booleans())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_paths_and_stars_are_solved_by_one_sweep(model, star):
     """Where no node but the root has two children, a pass back is dynamic programming."""
     later = np.arange(1, len(model.edges) + 1)
@@ -30,7 +30,7 @@ def test_paths_and_stars_are_solved_by_one_sweep(model, star):
 
 
 @given(models(whole=False))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_the_bound_falls_from_call_to_call(model):
     """Messages are kept, so that a second call starts where the first one ended."""
     messages = np.zeros(len(model.edges) * model.unary.shape[1])

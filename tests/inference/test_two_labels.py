@@ -22,35 +22,35 @@ def relaxed(model):
 
 
 @given(models(labels=(2, 2), nodes=8, attractive=True))
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=1000)
 def test_cuts_of_attractive_models_are_exact(model):
     y, value = decode("min-cut", model)
     assert value == model.value(y) == model.maximum()
 
 
 @given(models(labels=(2, 2), nodes=8))
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=1000)
 def test_branches_find_the_maximum(model):
     y, value = decode("branch", model)
     assert value == model.value(y) == model.maximum()
 
 
 @given(models(labels=(2, 2), nodes=8, attractive=True, whole=False))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_real_scores_too(model):
     y, value = decode("min-cut", model)
     np.testing.assert_allclose([value, model.value(y)], model.maximum(), atol=1e-12)
 
 
 @given(models(labels=(2, 2), nodes=8))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_the_bound_of_a_cut_holds_for_models_that_are_not_attractive(model):
     _, bound = decode("min-cut", model)
     assert bound >= model.maximum()
 
 
 @given(models(labels=(2, 2), nodes=8))
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=1000)
 def test_roof_duality_is_persistent(model):
     """Some best labelling has all labels that the relaxation decides."""
     state, bound = relaxed(model)
@@ -62,14 +62,14 @@ def test_roof_duality_is_persistent(model):
 
 
 @given(models(labels=(2, 2), nodes=8))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_the_roof_dual_is_the_optimum_of_the_relaxation(model):
     bound, _ = relaxation(*model)
     np.testing.assert_allclose(relaxed(model)[1], bound, atol=1e-6)
 
 
 @given(models(labels=(2, 2), nodes=8))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_half_nodes_are_completed(model):
     state, _ = relaxed(model)
     y, bound = decode("roof-dual", model)
@@ -80,7 +80,7 @@ def test_half_nodes_are_completed(model):
 
 
 @given(models(labels=(2, 2), nodes=8, whole=False))
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 def test_roof_duality_with_real_scores(model):
     """Rounding must not decide nodes: both terminals may be saturated up to the last digits."""
     state, bound = relaxed(model)

@@ -83,7 +83,7 @@ def test_sequences_may_cross_the_blocks_of_a_large_file():
     assert list(map(len, labels)) == [3, 40_000, 1, 30_000]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(sequences, st.sampled_from([" ", "\t"]))
 def test_reads_what_it_writes(sequences, separator):
     rows = [[token[:2] for token in s] for s in sequences]
@@ -159,7 +159,7 @@ def test_refuses_to_write_what_it_could_not_read(rows, labels, message, tmp_path
 # ---- rows --------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(sequences, st.slices(5), st.data())
 def test_rows_are_used_like_a_list(sequences, part, data):
     rows = Rows.of(sequences)

@@ -25,7 +25,6 @@ from maxmargin.saving.atomic import atomic_file
 SRC = str(Path(__file__).parents[2] / "src")
 quick = settings(
     max_examples=120,
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 
@@ -352,7 +351,7 @@ token = st.one_of(
 messy_line = st.lists(token, max_size=6).map(" ".join)
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=600)
 @given(st.lists(messy_line, max_size=3), st.booleans(), st.sampled_from([np.float64, np.float32]))
 def test_fast_and_careful_path_agree(lines, drop_unseen, dtype):
     limit = 5 if drop_unseen else MAX_INDEX
@@ -362,7 +361,7 @@ def test_fast_and_careful_path_agree(lines, drop_unseen, dtype):
         same_rows(fast, parser(limit, drop_unseen, dtype).parse_careful(block, 1))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.data())
 def test_fast_path_takes_ordinary_files(data):
     lines = data.draw(

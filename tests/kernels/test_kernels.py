@@ -42,7 +42,7 @@ def binary_planes(Z: np.ndarray, y: np.ndarray) -> tuple[list[np.ndarray], list[
     ] * len(y)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(
     name=st.sampled_from(NAMES), seed=st.integers(0, 1000), sparse=st.booleans(),
     single=st.booleans(), degree=st.integers(1, 6),

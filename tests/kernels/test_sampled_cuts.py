@@ -58,7 +58,7 @@ def test_a_sample_carries_no_certificate_but_an_audit(kind):
         assert audit.primal == pytest.approx(result.primal, rel=1e-4)
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 10_000), kind=st.sampled_from(["linear", "constant"]),
        epsilon=st.sampled_from([0.1, 0.2, 0.4]), N=st.sampled_from([0.1, 0.3, 1.0]))  # fmt: skip
 def test_theorem_1_bounds_the_number_of_cuts(seed, kind, epsilon, N):

@@ -56,7 +56,7 @@ def reference(true, found, punctuation, particles):
     return [correct, len(given), len(truth), crossing, right, len(counted), 0]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(pairs())
 def test_counts_are_those_of_the_reference(pair):
     for punctuation in (False, True):
@@ -69,7 +69,7 @@ def test_counts_are_those_of_the_reference(pair):
                 assert getattr(evaluation.labels, name).sum() == totals[name]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(pairs())
 def test_the_truth_itself_is_perfect(pair):
     tree = pair[0]

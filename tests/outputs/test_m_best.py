@@ -63,7 +63,7 @@ def exact(case, mode):
     return mode == PREDICT or (mode == MARGIN and not case.zero_one)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     case=CASES, mode=MODES, m=st.integers(1, 6), seed=st.integers(0, 10**6),
     diversity=st.sampled_from([0.0, 0.3, 2.0]), fast=st.booleans(),
@@ -127,7 +127,7 @@ def test_wrong_outputs_of_the_zero_one_loss_come_in_the_order_of_their_scores():
             )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(seed=st.integers(0, 10**6), mode=MODES, m=st.integers(1, 5), diversity=st.floats(0, 2))
 def test_classes_against_enumeration(seed, mode, m, diversity):
     X, y, cost, _ = small_problem(seed, K=4)

@@ -114,7 +114,7 @@ def test_a_state_of_many_arrays_comes_back(tmp_path):
     assert {"joined.f8", "joined.i4"} <= names and len(names) < 600
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 10**6), n=st.integers(0, 40), entries=st.integers(0, 10))
 def test_arrays_that_are_joined_are_split_again(seed, n, entries):
     random = np.random.RandomState(seed)

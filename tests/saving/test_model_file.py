@@ -29,9 +29,7 @@ ARRAYS = {
     "n": np.array(7, dtype=np.int16),
 }
 
-quick = settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+quick = settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.fixture
@@ -671,7 +669,7 @@ label = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(label, max_size=5), st.booleans())
 def test_any_labels_round_trip(labels, as_array):
     given_labels = object_array(*labels) if as_array else labels

@@ -121,7 +121,7 @@ def dense(plane, dim):
     return out
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(seed=st.integers(0, 10**6), slack=st.booleans(), variant=st.sampled_from(sorted(VARIANTS)))
 def test_invariants_after_every_iteration(seed, slack, variant):
     X, y, cost, weight = small_problem(seed)

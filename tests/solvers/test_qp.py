@@ -31,7 +31,7 @@ def random_qp(seed, m, rank):
     return A @ A.T, np.append(0.0, random.rand(m - 1))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 10**6),
     m=st.integers(2, 25),

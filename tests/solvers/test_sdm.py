@@ -39,7 +39,7 @@ def test_reaches_the_optimum(solver, python, rescaling):
         assert result.dual <= optimum.primal * (1 + 1e-9)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(seed=st.integers(0, 10**6), slack=st.booleans(), C=st.sampled_from([0.01, 0.5, 20.0]))
 def test_invariants_after_every_iteration(seed, slack, C):
     X, y, cost, weight = small_problem(seed)
@@ -104,7 +104,7 @@ class Draws:
 
 
 @given(st.integers(0, 5000), st.sampled_from([1, working_sets.RUN]), st.integers(0, 100))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_a_pass_visits_every_example_once(n, run, seed):
     order = working_sets.shuffled(Draws(seed), np.arange(n), run)
     np.testing.assert_array_equal(np.sort(order), np.arange(n))

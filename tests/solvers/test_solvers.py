@@ -244,7 +244,7 @@ def run_checked(data, solver, slack, C, tol=1e-3, max_iter=60):
 
 
 @pytest.mark.parametrize("solver", DUAL)
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(
     seed=st.integers(0, 10**6),
     build=st.sampled_from([multiclass_example, chain_example]),

@@ -62,7 +62,7 @@ def iteration_bound(R2, Delta, C, eps, slack):
     return math.ceil(max(math.log2(Delta / (4 * R2 * C)), 0)) + math.ceil(16 * R2 * C / eps)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     seed=st.integers(0, 10**6),
     slack=st.booleans(),
@@ -94,7 +94,7 @@ def test_the_bound_bites():
         assert bound / 70 <= result.n_iter <= bound
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 10**6), slack=st.booleans(), eps=st.sampled_from([0.5, 0.05, 1e-3]))
 def test_correctness(seed, slack, eps):
     """Theorems 3 and 4: the working set's objective is below the optimum, P within C eps of it."""

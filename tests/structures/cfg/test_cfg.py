@@ -33,7 +33,7 @@ MODES = pytest.mark.parametrize(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(seed=SEEDS, n=st.integers(1, 12), h=st.sampled_from([None, 0, 1, 2]), v=st.integers(1, 2))
 def test_binarising_is_reversible(seed, n, h, v):
     tree = random_tree(np.random.RandomState(seed), n)
@@ -67,7 +67,7 @@ def test_horizontal_markovisation_makes_new_rules():
 
 @SPEEDS
 @MODES
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(case=CASES, seed=SEEDS, scale=st.sampled_from([0.0, 0.1, 1.0]))
 def test_decode_finds_the_best_tree(case, seed, mode, compiled, scale):
     check_decode(case, seed, mode, compiled, scale)
@@ -101,7 +101,7 @@ def check_decode(case: Treebank, seed, mode, compiled, scale=1.0):
         assert found == pytest.approx(max(values), abs=1e-9)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(case=CASES, seed=SEEDS)
 def test_loss_and_features_are_those_of_the_definitions(case, seed):
     """Interpreted; the loops that they are compiled into are tested with the solvers."""

@@ -41,7 +41,7 @@ def few_outputs(case, true):
     return outputs
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(case=CASES, seed=SEEDS, k=st.integers(1, 12), fast=st.booleans())
 def test_the_k_best_trees(case, seed, k, fast):
     problem = case.problem
@@ -56,7 +56,7 @@ def test_the_k_best_trees(case, seed, k, fast):
         np.testing.assert_allclose([w @ case.features(tree) for tree in trees], values, atol=1e-9)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(case=CASES, seed=SEEDS, mode=MODES, m=st.integers(1, 6), diversity=DIVERSITY,
        fast=st.booleans())  # fmt: skip
 def test_diverse_trees(case, seed, mode, m, diversity, fast):
@@ -97,7 +97,7 @@ def check_greedy(case, w, true, trees, outputs, mode, diversity):
         left.remove(tree)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     seed=SEEDS, sizes=SIZES, h=st.sampled_from([None, 0, 1, 2]), v=st.integers(1, 2),
     features=st.sampled_from(["rules", "rich"]),

@@ -134,7 +134,7 @@ def whole(case):
 @SPEEDS
 @DTYPES
 @pytest.mark.parametrize("mode", [PREDICT, MARGIN, SLACK], ids=["predict", "margin", "slack"])
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(case=CASES, layout=LAYOUTS, seed=WEIGHTS)
 def test_decode_finds_the_best_output(case, layout, seed, mode, dtype, compiled):
     assume(whole(case) or not case.zero_one)
@@ -168,7 +168,7 @@ def check_decode(case, layout, seed, mode, dtype, compiled):
 
 
 @DTYPES
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(case=CASES, layout=LAYOUTS, seed=WEIGHTS)
 def test_loss_features_and_margins_are_those_of_the_definitions(case, layout, seed, dtype):
     """Interpreted; the loops that the kernels are compiled into are tested below."""

@@ -21,7 +21,7 @@ def enumerated(case, w, i, allowed):
     return best
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(case=CASES, seed=WEIGHTS)
 def test_max_marginals_against_enumeration(case, seed):
     pack = case.problem.pack(case.sequences(), case.Y)

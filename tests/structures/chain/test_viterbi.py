@@ -26,7 +26,7 @@ def score_of(y, s, T, K):
     return total + sum(T[a * K + b] for a, b in itertools.pairwise(y))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(chain=scores())
 def test_viterbi_finds_the_best_sequence(chain):
     s, T, K, L = chain
@@ -38,7 +38,7 @@ def test_viterbi_finds_the_best_sequence(chain):
     assert score_of(y, s, T, K) + last[y[-1]] == pytest.approx(best, abs=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(chain=scores(), seed=st.integers(0, 10**6), clipped=st.booleans())
 def test_the_best_sequence_for_each_number_of_errors(chain, seed, clipped):
     s, T, K, L = chain

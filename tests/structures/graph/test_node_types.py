@@ -33,7 +33,7 @@ def with_types(model, allowed):
 
 
 @given(models(labels=(2, 4), nodes=5), st.integers(0, 2**32 - 1), st.booleans())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_every_decoder_keeps_to_the_labels_of_each_node(model, seed, two):
     """Enumeration over the labels that the nodes have: exact ones are exact, bounds hold."""
     n, K = model.unary.shape
@@ -65,7 +65,7 @@ def test_every_decoder_keeps_to_the_labels_of_each_node(model, seed, two):
 
 
 @given(models(labels=(2, 3), nodes=4), st.integers(0, 2**32 - 1))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_a_copied_label_changes_neither_maximum_nor_relaxation(model, seed):
     """Compared with HiGHS, where variables of labels that a node cannot have are left out."""
     n, K = model.unary.shape

@@ -195,7 +195,7 @@ def test_training_reaches_the_enumerated_optimum(problem, examples, C, rescaling
     assert_optimal(result, optimum_of(problem, X, Y, C, rescaling), 1e-6, C * len(Y))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 1000), C=st.sampled_from([0.1, 1.0, 10.0]), slack=st.booleans())
 def test_training_reaches_the_optimum_with_weights(seed, C, slack):
     X, Y = class_examples(seed, n=6)
