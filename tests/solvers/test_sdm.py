@@ -137,21 +137,38 @@ def test_stop_by_the_change_of_the_dual_is_no_certificate(tol):
     assert changes[-1] <= 0.05 + 1e-9 and (changes[:-1] > 0.05 - 1e-9).all()
 
 
-def test_long_weights_have_no_average():
-    """More than a million weights: only the last point is certified, to the same optimum."""
+def test_long_weights_have_an_average_over_the_iterations():
+    """More than a million weights: no average over the visits, but the same optimum."""
     random = np.random.RandomState(0)
     X, y = sp.csr_array(random.randn(30, 4)), random.randint(0, 3, 30)
     X.resize((30, 2**19))
-    problem, sizes = Multiclass(3), []
+    problem, sizes, expected = Multiclass(3), [], [0.0]
     shard = Shard(problem, problem.pack(X, y))
 
     def look(record, state):
-        sizes.append(state.visits.lag.size)
+        sizes.append((state.visits.lag.size, state.smooth.size))
+        if state.smooth.size:
+            expected[0] = 0.3 * expected[0] + 0.7 * state.w
+            np.testing.assert_allclose(state.smooth, expected[0], atol=1e-12)
 
-    found, averaged = (
+    found, averaged, last = (
         train_shard(shard, 1.0, solver, Stop(tol=1e-3), callbacks=[look])
-        for solver in (mm.SDM(), mm.SDM(average=True))
+        for solver in (mm.SDM(), mm.SDM(average=True), mm.SDM(average=False))
     )
-    assert sizes[0] == 0 and sizes[-1] == shard.pack.dim > 2**20
-    assert found.converged and averaged.converged
-    assert abs(found.primal - averaged.primal) <= max(found.gap, averaged.gap)
+    assert {*sizes} == {(0, shard.pack.dim), (shard.pack.dim, 0), (0, 0)}
+    assert shard.pack.dim > 2**20
+    for other in (averaged, last):
+        assert found.converged and other.converged
+        assert abs(found.primal - other.primal) <= max(found.gap, other.gap)
+
+
+def test_long_weights_are_resumed(tmp_path):
+    X = sp.csr_array(np.random.RandomState(0).randn(30, 4))
+    y, path = np.random.RandomState(1).randint(0, 3, 30), tmp_path / "run.ck"
+    X.resize((30, 2**19))
+    options = {"C": 1.0, "tol": 1e-5, "solver": mm.SDM()}
+    whole = train(Multiclass(3), X, y, max_iter=6, **options)
+    train(Multiclass(3), X, y, max_iter=4, checkpoint=path, **options)
+    resumed = train(Multiclass(3), X, y, max_iter=6, checkpoint=path, resume=True, **options)
+    np.testing.assert_array_equal(resumed.w, whole.w)
+    assert resumed.primal == whole.primal

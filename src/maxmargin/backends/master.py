@@ -60,14 +60,15 @@ REGAINED = 0.1
 class MasterState(State):
     """The driver's state of the working sets: w and sums, but no values per example.
 
-    ``clock`` and ``lag`` are for the average of w, as in ``engine.arrays.Visits``. ``received`` and
-    ``sent`` count bytes, those sent to all shards once.
+    ``clock`` and ``lag`` are for the average of w over visits (``engine.arrays.Visits``), and
+    ``smooth`` for that over iterations. ``received`` and ``sent`` count bytes, those to all once.
     """
 
     scratch = ("exchange",)
 
     w: np.ndarray
     lag: np.ndarray
+    smooth: np.ndarray
     clock: np.ndarray
     exchange: Exchange
     sigma: float = 1.0
@@ -125,6 +126,7 @@ class Master(Solver):
         return MasterState(
             np.zeros(dim),
             lag=np.zeros(0 if alone or power is None else dim),
+            smooth=np.zeros(dim if self.solver.smooths(task) else 0),
             clock=np.array([0.0, 0.0, power or 0.0]),
             exchange=Exchange(0 if alone else dim, crew.K),
         )
@@ -137,6 +139,7 @@ class Master(Solver):
                 self._run(task, state, "ascend")
             state.iterations += 1
             self._watch(task, state)
+            sets.smooth_out(state)
             which = self.solver.wanted(task, state)
             w, value, D, upper = self._look(task, state, which)
             if w is not None and self.solver.settles:
@@ -274,6 +277,9 @@ class Master(Solver):
             w, at = state.w, None
             if which == sets.AVERAGE:
                 w = self._average(task, state)
+                at = crew.share(Vector.of(w))
+            elif which == sets.SMOOTH:
+                w = state.smooth
                 at = crew.share(Vector.of(w))
             state.looks += 1
             add = not self.solver.settles

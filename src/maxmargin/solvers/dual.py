@@ -37,6 +37,10 @@ class DualSolver(Solver):
         """In the average of w over all visits, visit t has the weight t ** power; None for none."""
         return None
 
+    def smooths(self, task: Task) -> bool:
+        """Whether there is an average of w over the iterations."""
+        return False
+
     def without_average(self) -> Self:
         """The same method without an average, for shards whose driver has the average."""
         return self
@@ -46,7 +50,7 @@ class DualSolver(Solver):
         raise NotImplementedError
 
     def wanted(self, task: Task, state: Any) -> str | None:
-        """The point to certify after this iteration: LAST, AVERAGE, SEEN, or None."""
+        """The point to certify after this iteration: LAST, AVERAGE, SMOOTH, SEEN, or None."""
         raise NotImplementedError
 
     def refine(self, task: Task, state: Any, gap: float) -> None:

@@ -36,8 +36,9 @@ EARLY = 5
 #: once convergence is fast (chunking, below a gap of 5 %); 6 is worse in the first passes.
 POWER = 4.0
 
-#: The average of more weights than this costs more than it saves: they do not fit into the caches,
-#: and every step writes to both. Chunking, 7.4 million weights: 1.3 times the time per iteration.
+#: The average over the visits of more weights than this costs more than it saves: they do not fit
+#: into the caches, and every step writes to both. Chunking, 7.4 million weights: 1.3 times the time
+#: per iteration. An average over the iterations costs 1 % there.
 LONG = 2**20
 
 
@@ -68,7 +69,9 @@ class SDM(DualSolver):
     average : bool, optional
         Certify in turn the last w and the average of w over all visits, in which visit t has the
         weight t ** 4. The average is better in early iterations, but takes time if w is long. By
-        default there is one if w has at most about a million weights.
+        default there is one if w has at most about a million weights, and otherwise an average of w
+        after each iteration is certified, in which older iterations fade. With False it is always
+        the last w.
     """
 
     first: int = 2
@@ -98,11 +101,15 @@ class SDM(DualSolver):
 
     def init(self, task: Task) -> WorkingSets:
         """Line 2: alpha is 1 at the truth, w = 0."""
-        return sets.begin(task, power=self.average_power(task))
+        return sets.begin(task, self.average_power(task), self.smooths(task))
 
     def average_power(self, task: Task) -> float | None:
         """4, if there is an average."""
         return POWER if self._averages(task) else None
+
+    def smooths(self, task: Task) -> bool:
+        """Whether w is too long for the other average."""
+        return self.average is None and not self._averages(task)
 
     def without_average(self) -> SDM:
         """The same method without an average."""
@@ -114,6 +121,7 @@ class SDM(DualSolver):
     def restart(self, task: Task, state: WorkingSets, C: float) -> WorkingSets:
         """From a run with another C; type-II passes use its outputs from the first iteration on."""
         rescale_duals(task, state, C)
+        sets.smooth_out(state, 1.0)
         state.iterations, state.next_look = self.first, self.first + 1
         state.settled, state.dual = False, -np.inf
         return state
@@ -124,6 +132,7 @@ class SDM(DualSolver):
         """From a run on the first of these examples."""
         fresh = self.init(task)
         take_over(task, fresh, state.duals, relabel)
+        sets.smooth_out(fresh, 1.0)
         fresh.iterations, fresh.next_look = self.first, self.first + 1
         return fresh
 
@@ -133,6 +142,7 @@ class SDM(DualSolver):
             pass
         if self.change:
             self._compare(task, state)
+        sets.smooth_out(state)
         return sets.certify(task, state, self.wanted(task, state))
 
     def _compare(self, task: Task, state: WorkingSets) -> None:
@@ -202,4 +212,6 @@ class SDM(DualSolver):
         # The average is better at first, the last point near the end.
         often = 2 if close else 8
         averaged = self._averages(task) and state.looks % often != often - 1
-        return sets.AVERAGE if averaged and not state.finished else sets.LAST
+        if averaged and not state.finished:
+            return sets.AVERAGE
+        return sets.SMOOTH if len(state.smooth) and not state.finished else sets.LAST

@@ -27,6 +27,7 @@ from ..engine.arrays import (
     Visits,
 )
 from ..engine.bounds import Hinge
+from ..engine.sparse import blend
 from ..objective import dual
 from .base import BoundedStep, State, certified
 from .checking import check_duals, check_labels, close, require
@@ -38,9 +39,13 @@ from .task import Task
 #: Initial size of a working set, if the problem does not know the number of outputs.
 SLOTS = 8
 
-#: The points that can be certified: the last w, the average of w over all visits, or the last w if
-#: the last pass has called all oracles and has not changed w.
-LAST, AVERAGE, SEEN = "last", "average", "seen"
+#: The points that can be certified: the last w, the average of w over all visits, that over the
+#: iterations, or the last w if the last pass has called all oracles and has not changed w.
+LAST, AVERAGE, SMOOTH, SEEN = "last", "average", "smooth", "seen"
+
+#: The share of the last w in the average over the iterations, in which older ones fade. Values from
+#: 0.6 to 0.8 are equally good on chunking, where they save one iteration in five to seven.
+SHARE = 0.7
 
 #: Number of examples decoded at once in the first iteration; it doubles in each iteration.
 FIRST_BLOCK = 16
@@ -89,6 +94,7 @@ class WorkingSets(State):
     labels: np.ndarray
     w: np.ndarray
     average: np.ndarray
+    smooth: np.ndarray
     iterations: int = 0
     looks: int = 0
     next_look: int = 3
@@ -122,11 +128,11 @@ class WorkingSets(State):
         require(close(w, self.w), "w does not agree with the dual variables")
 
 
-def begin(task: Task, power: float | None = None) -> WorkingSets:
+def begin(task: Task, power: float | None = None, smooth: bool = False) -> WorkingSets:
     """The initial state: alpha is 1 at the truth, w = 0.
 
     If ``power`` is given, the average of w over all visits is kept; visit t has the weight
-    t ** power.
+    t ** power. With ``smooth`` an average over the iterations is kept.
     """
     shard = task.shard
     dim = 0 if power is None else shard.pack.dim
@@ -138,6 +144,7 @@ def begin(task: Task, power: float | None = None) -> WorkingSets:
         labels=shard.new_labels(),
         w=np.zeros(shard.pack.dim),
         average=np.zeros(dim),
+        smooth=np.zeros(shard.pack.dim if smooth else 0),
     )
 
 
@@ -217,7 +224,7 @@ def certify(task: Task, state: WorkingSets, which: str | None, add: bool = True)
         # Close to the end, rounding errors matter; the order of additions by threads is unknown.
         if state.gap <= 2 * task.tol or task.shard.together is not None:
             recompute_w(task, state)
-        w = average(state) if which == AVERAGE else state.w
+        w = average(state) if which == AVERAGE else state.smooth if which == SMOOTH else state.w
         state.looks += 1
         hinge = hinge_at(task, state, w, add)
         return certified(task, w, hinge, dual_value(task, state))
@@ -247,6 +254,12 @@ def average(state: WorkingSets) -> np.ndarray:
         limited = below <= 0
         state.average[limited] = np.maximum(state.average[limited] + below[limited], 0.0)
     return state.average
+
+
+def smooth_out(state: Any, share: float = SHARE) -> None:
+    """Move the average over the iterations, if there is one, towards the present w."""
+    if len(state.smooth):
+        blend(state.smooth, state.w, share)
 
 
 def average_minus_w(state: WorkingSets) -> np.ndarray:
