@@ -63,9 +63,8 @@ class Vocabulary:
     def lookup(self, names: Iterable[str], n: int) -> np.ndarray:
         """The columns of n names, an array (n,); -1 for names without a column."""
         if self._index is None:
+            check_distinct_names(self.names_)
             self._index = {name: i for i, name in enumerate(self.names_)}
-            if len(self._index) < len(self.names_):
-                raise DataError("the names of features are not all different")
         return np.fromiter(map(self._index.get, names, repeat(-1)), np.int32, n)
 
     def fit_transform(self, X: Any) -> Sequences:
@@ -106,6 +105,12 @@ class Vocabulary:
         entries = _entries(X)
         columns = self.lookup(entries.names, len(entries.names))
         return entries.sequences(columns, len(self.names_))
+
+
+def check_distinct_names(names: list[str]) -> None:
+    """Raise a DataError if a name occurs twice."""
+    if len(set(names)) < len(names):
+        raise DataError("the names of features are not all different")
 
 
 @dataclass
