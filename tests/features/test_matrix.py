@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from maxmargin.features import Extractor, Template
 from maxmargin.features.matrix import binary_matrix, sort_rows
 from maxmargin.features.tree import NameTree
-from maxmargin.features.windows import Entries
+from maxmargin.features.windows import Occurrences
 from maxmargin.features.words import Words
 
 
@@ -33,7 +33,7 @@ def test_entries_are_those_of_all_patterns(n, most, patterns, seed):
             tokens = np.repeat(np.arange(n), counts).astype(np.int32)
             own = [random.choice(np.append(np.arange(9), -1 - 10 * p), c, False) for c in counts]
             nodes = (np.concatenate(own) + 10 * p).astype(np.int32)
-            entries.append(Entries(None if (counts == 1).all() else tokens, nodes))
+            entries.append(Occurrences(None if (counts == 1).all() else tokens, nodes))
             known = columns[nodes] >= 0
             expected[start + tokens[known], columns[nodes][known]] = 1.0
         blocks.append(sort_rows(entries, columns, n))

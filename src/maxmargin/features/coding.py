@@ -9,6 +9,9 @@ from typing import Any
 
 import numpy as np
 
+#: Number of tokens whose features are found at the same time: their arrays fit into caches.
+BLOCK = 1 << 13
+
 
 class Codes(defaultdict[Any, int]):
     """Numbers for items, from 0 in the order in which they are first looked up."""

@@ -7,17 +7,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .coding import BLOCK
 from .functions import Function, apply_all
 from .parsing import Term
 from .rows import Rows
 from .template import Template
 from .tree import NameTree, escaped
 
-#: Number of tokens whose features are found at the same time: their arrays fit into caches.
-BLOCK = 1 << 13
 
-
-class Entries(NamedTuple):
+class Occurrences(NamedTuple):
     """Features of one pattern in a block of tokens.
 
     Attributes
@@ -33,7 +31,7 @@ class Entries(NamedTuple):
 
 
 #: The number of tokens of a block, and the entries of each pattern.
-Block = tuple[int, list[Entries]]
+Block = tuple[int, list[Occurrences]]
 
 
 class Table(NamedTuple):
@@ -92,7 +90,9 @@ class Windows:
             patterns = range(len(self.tables))
             yield span.stop - start, [self._find(p, span, slots) for p in patterns]
 
-    def _find(self, pattern: int, span: slice, slots: dict[tuple[int, int], np.ndarray]) -> Entries:
+    def _find(
+        self, pattern: int, span: slice, slots: dict[tuple[int, int], np.ndarray]
+    ) -> Occurrences:
         """The entries of a pattern for the tokens of a block."""
         tokens, nodes = None, np.full(span.stop - span.start, pattern, np.int32)
         terms = zip(self.template.patterns[pattern], self.tables[pattern], strict=True)
@@ -108,7 +108,7 @@ class Windows:
             found = table.numbers[at]
             # The values of the first term are stored as nodes.
             nodes = self.tree.children(nodes, found, self.grow) if number else found
-        return Entries(tokens, nodes)
+        return Occurrences(tokens, nodes)
 
     def _slots(self, term: Term, span: slice) -> np.ndarray:
         """The code of the string at an offset from each token of a block."""
