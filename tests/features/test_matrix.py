@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from maxmargin.errors import DataError
 from maxmargin.features import Extractor, Template
 from maxmargin.features.matrix import binary_matrix, sort_rows
 from maxmargin.features.tree import NameTree
@@ -95,3 +97,8 @@ def test_names_that_a_template_cannot_give_are_never_found():
     assert found.matrix.indices.tolist() == [2, 3, 7]
     assert sorted(columns[columns >= 0].tolist()) == [2, 3, 7, 8]
     assert tree.names(np.flatnonzero(columns == 8)) == [names[8]]
+
+
+def test_equal_names_are_refused():
+    with pytest.raises(DataError, match="not all different"):
+        Extractor.from_names("word", ["word[0]=a", "word[0]=a"]).transform([["a"]])

@@ -7,6 +7,7 @@ from itertools import repeat
 
 import numpy as np
 
+from ..errors import DataError
 from .coding import Codes
 from .template import Template
 from .words import Words
@@ -58,8 +59,10 @@ class NameTree:
         for number in range(1, max(tree.depths, default=0) + 1):
             more = np.flatnonzero((counts > number) & (nodes >= 0))
             nodes[more] = tree.children(nodes[more], parts[first[more] + number], True)
-        columns = np.full(tree.count, -1, np.int32)
-        columns[nodes[nodes >= 0]] = np.flatnonzero(nodes >= 0)
+        columns, known = np.full(tree.count, -1, np.int32), np.flatnonzero(nodes >= 0)
+        columns[nodes[known]] = known
+        if np.count_nonzero(columns >= 0) < len(known):
+            raise DataError("the names of features are not all different")
         return tree, columns
 
     def numbers(self, strings: Iterable[str], n: int, grow: bool) -> np.ndarray:
