@@ -93,7 +93,7 @@ class Windows:
     def _find(
         self, pattern: int, span: slice, slots: dict[tuple[int, int], np.ndarray]
     ) -> Occurrences:
-        """The entries of a pattern for the tokens of a block."""
+        """The occurrences of a pattern for the tokens of a block."""
         tokens, nodes = None, np.full(span.stop - span.start, pattern, np.int32)
         terms = zip(self.template.patterns[pattern], self.tables[pattern], strict=True)
         for number, (term, table) in enumerate(terms):
