@@ -69,7 +69,7 @@ def run(session: Session) -> Verdict:
         )
     tagged = session.measure({"program": "from CSR"}, lambda seed: from_csr(session))
     show(session, trained, TRAIN_STEPS, "CPU seconds of maxmargin train chain, and peak memory")
-    show(session, lists, ("peak_mb",), "ChainSVC on features as Python lists")
+    show(session, lists, ("lists_mb", "peak_mb"), "ChainSVC on features as Python lists: MB")
     show(session, predicted, PREDICT_STEPS, "CPU seconds of maxmargin predict")
     columns = [Column("ours", "tokens per second, ours", count),
                Column("crfsuite", "CRFsuite's tagger", count),
@@ -80,7 +80,7 @@ def run(session: Session) -> Verdict:
 
 def show(session: Session, group: Group, steps: tuple[str, ...], title: str) -> None:
     """One row with a column for each step."""
-    columns = [Column(step, step, count if step == "peak_mb" else seconds) for step in steps]
+    columns = [Column(step, step, count if step.endswith("_mb") else seconds) for step in steps]
     if "peak_mb" not in steps:
         columns.append(Column("peak_mb", "peak, MB", count))
     session.table([group], columns, title)
@@ -166,13 +166,21 @@ class Steps:
 def main(what: str, *arguments: str) -> None:
     """Print the steps of one command."""
     values = {"train": train, "predict": predict, "lists": train_lists}[what](*arguments)
-    print(json.dumps(values | {"peak_mb": peak()}))
+    print(json.dumps(values | {"peak_mb": memory()}))
+
+
+def start_like_a_command() -> None:
+    """Import what the commands import; like them, without pandas and scipy.stats."""
+    from maxmargin.cli.postponed import postpone_imports
+
+    postpone_imports()
+    import maxmargin.cli.commands  # noqa: F401
 
 
 def train(data: str, model: str) -> dict[str, Any]:
     """The steps of ``maxmargin train chain DATA --template chunking``."""
     steps = Steps()
-    import maxmargin.cli.commands
+    start_like_a_command()
     import maxmargin.solvers
     from maxmargin.engine.shard import Shard
     from maxmargin.registry import get_structure
@@ -201,17 +209,18 @@ def train(data: str, model: str) -> dict[str, Any]:
 def predict(data: str, model: str, output: str) -> dict[str, Any]:
     """The steps of ``maxmargin predict MODEL DATA``."""
     steps = Steps()
-    import maxmargin.cli.commands  # noqa: F401
+    start_like_a_command()
     from maxmargin.registry import load
     from maxmargin.structures.chain import fitted, reading
     from maxmargin.structures.files import Wish
 
     steps.end("imports")
     estimator = load(model)
-    # Loads compiled code and the index of the names; for few tokens less would be needed.
-    estimator.predict([[("the", "DT")] * 60_000])
-    steps.end("loading")
     files = estimator.structure.files
+    # One token loads compiled code and makes the tree of the names.
+    Path(f"{output}.one").write_text("the DT B-NP\n")
+    files.predict(estimator, f"{output}.one", output, Wish())
+    steps.end("loading")
     with (
         steps.around(reading, "read_conll", "reading", "reading"),
         steps.around(fitted, "read_new_tokens", "reading", "features"),
@@ -232,24 +241,25 @@ def train_lists(data: str) -> dict[str, Any]:
     rows, tags = read_conll(data)
     extractor = Extractor(TEMPLATE)
     found = extractor.fit_transform(rows)
-    names, indices = extractor.names_, found.matrix.indices.tolist()
+    names, indices = extractor.names_, found.matrix.indices
     ends, first = found.matrix.indptr.tolist(), found.offsets.tolist()
+    before = memory("VmRSS")
     X = [
-        [[names[k] for k in indices[ends[t] : ends[t + 1]]] for t in range(begin, end)]
+        [[names[k] for k in indices[ends[t] : ends[t + 1]].tolist()] for t in range(begin, end)]
         for begin, end in pairwise(first)
     ]
+    lists = memory("VmRSS") - before
     del rows, extractor, found, indices
-    lists = peak()
     ChainSVC(C=0.1).fit(X, tags)
     return {"lists_mb": lists}
 
 
-def peak() -> float:
-    """The peak of this process, in megabytes."""
+def memory(what: str = "VmHWM") -> float:
+    """The peak of this process, or another value of its status, in megabytes."""
     status = Path("/proc/self/status")
     if not status.exists():
         return float("nan")
-    line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+    line = next(line for line in status.read_text().splitlines() if line.startswith(what))
     return int(line.split()[1]) * 1024 / 1e6
 
 

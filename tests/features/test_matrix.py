@@ -1,52 +1,104 @@
-"""The feature matrix of a template, compared with SciPy's sums of entries."""
+"""The feature matrix of a template, compared with its entries; words and names as integers."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from maxmargin.features import coding, matrix
-from maxmargin.features.matrix import Occurrences, binary_matrix
+from maxmargin.errors import DataError
+from maxmargin.features import Extractor, Template
+from maxmargin.features.matrix import binary_matrix, sort_rows
+from maxmargin.features.tree import NameTree
+from maxmargin.features.windows import Occurrences
+from maxmargin.features.words import Words
 
 
 @settings(max_examples=60)
 @given(
     n=st.integers(1, 9),
-    most=st.integers(1, 4),
+    most=st.integers(1, 8),
     patterns=st.integers(1, 3),
     seed=st.integers(0, 1000),
 )
 def test_entries_are_those_of_all_patterns(n, most, patterns, seed):
     random = np.random.RandomState(seed)
-    found, expected = [], np.zeros((n, 12))
-    for _ in range(patterns):
-        tokens = np.repeat(np.arange(n), random.randint(1, most + 1, n)).astype(np.int32)
-        own = random.choice(np.arange(-1, 12), 4, replace=False).astype(np.int32)
-        inverse = random.randint(4, size=len(tokens))
-        found.append(Occurrences(tokens, inverse, own))
-        columns = own[inverse]
-        np.add.at(expected, (tokens[columns >= 0], columns[columns >= 0]), 1.0)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(matrix, "BLOCK", 4)
-        result = binary_matrix(found, (n, 12))
+    # Nodes 0..9 of the first pattern, 10..19 of the second, and so on; some have no column.
+    columns = random.permutation(np.append(np.arange(10 * patterns - 5), [-1] * 5)).astype(np.int32)
+    columns = np.append(columns, np.int32(-1))
+    blocks, expected = [], np.zeros((2 * n, 10 * patterns - 5))
+    for start in (0, n):
+        entries = []
+        for p in range(patterns):
+            counts = random.randint(1, most + 1, n) if random.rand() < 0.7 else np.ones(n, int)
+            tokens = np.repeat(np.arange(n), counts).astype(np.int32)
+            own = [random.choice(np.append(np.arange(9), -1 - 10 * p), c, False) for c in counts]
+            nodes = (np.concatenate(own) + 10 * p).astype(np.int32)
+            entries.append(Occurrences(None if (counts == 1).all() else tokens, nodes))
+            known = columns[nodes] >= 0
+            expected[start + tokens[known], columns[nodes][known]] = 1.0
+        blocks.append(sort_rows(entries, columns, n))
+    result = binary_matrix(blocks, 10 * patterns - 5)
     assert result.dtype == np.float32
     np.testing.assert_array_equal(result.toarray(), expected)
-    again = sp.csr_array(result)
-    again.sort_indices()
-    np.testing.assert_array_equal(result.indices, again.indices)
+    for row in np.split(result.indices, result.indptr[1:-1]):
+        assert (np.diff(row) > 0).all()
 
 
-@pytest.mark.parametrize("n", [1, 7, 300])
-def test_distinct_codes_by_hashing_and_by_sorting(monkeypatch, n):
-    codes = np.random.RandomState(n).randint(0, 10**12, 40)[
-        np.random.RandomState(0).randint(40, size=n)
-    ]
-    expected = coding.distinct(codes, 10**12)
-    monkeypatch.setattr(coding, "MANY", 0)
-    found = coding.distinct(codes, 10**12)
-    np.testing.assert_array_equal(found.first, np.sort(expected.first))
-    np.testing.assert_array_equal(codes[found.first][found.inverse], codes)
-    np.testing.assert_array_equal(found.counts, np.bincount(found.inverse))
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.lists(st.binary(max_size=3), max_size=30), max_size=4))
+def test_words_are_numbered_in_the_order_in_which_they_are_seen(blocks):
+    words, index = Words(), {}
+    for block in blocks:
+        ends = np.cumsum([0, *map(len, block)])
+        text = np.frombuffer(b"".join(block), np.uint8)
+        expected = [index.setdefault(word, len(index)) for word in block]
+        assert words.encode(text, ends[:-1], ends[1:]).tolist() == expected
+    assert words.since(0) == list(index)
+
+
+def test_many_words_keep_their_numbers():
+    words = Words()
+    for start in (0, 5_000, 60_000):
+        block = [str(i).encode() for i in range(start + 5_000)]
+        ends = np.cumsum([0, *map(len, block)])
+        found = words.encode(np.frombuffer(b"".join(block), np.uint8), ends[:-1], ends[1:])
+        assert found.tolist() == list(range(start + 5_000))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.lists(
+            st.tuples(st.text("a|\\=<é", max_size=3), st.text("b|\\", max_size=2)), max_size=4
+        ),
+        min_size=1,
+        max_size=4,
+    ).filter(any)
+)
+def test_features_are_found_by_their_names(rows):
+    text = "bias\nword\nword[-1]|pos\nprefix(word)|word[1]|pos[0]\nword|pos[-1]"
+    extractor = Extractor(text)
+    expected = extractor.fit_transform(rows)
+    names = extractor.names_
+    assert len(set(names)) == len(names)
+    again = Extractor.from_names(text, names).transform(rows)
+    np.testing.assert_array_equal(again.matrix.toarray(), expected.matrix.toarray())
+    some = Extractor.from_names(text, names[::2]).transform(rows)
+    np.testing.assert_array_equal(some.matrix.toarray(), expected.matrix.toarray()[:, ::2])
+
+
+def test_names_that_a_template_cannot_give_are_never_found():
+    names = ["word[0]", "bias=", "word[0]=a", "bias", "pos[0]=b", "word[0]|pos[0]=a",
+             "word[0]|pos[0]=a|b|c", "word[0]|pos[0]=a|b", "word[0]|pos[0]=\\||c", ""]  # fmt: skip
+    tree, columns = NameTree.of_names(Template("bias\nword\nword|pos"), names)
+    found = Extractor.from_names("bias\nword\nword|pos", names).transform([[("a", "b")]])
+    assert found.matrix.indices.tolist() == [2, 3, 7]
+    assert sorted(columns[columns >= 0].tolist()) == [2, 3, 7, 8]
+    assert tree.names(np.flatnonzero(columns == 8)) == [names[8]]
+
+
+def test_equal_names_are_refused():
+    with pytest.raises(DataError, match="not all different"):
+        Extractor.from_names("word", ["word[0]=a", "word[0]=a"]).transform([["a"]])

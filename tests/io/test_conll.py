@@ -16,7 +16,7 @@ from sklearn.model_selection import KFold, train_test_split
 from maxmargin.errors import DataError
 from maxmargin.features import Rows
 from maxmargin.io import conll_lines, read_conll, write_conll
-from maxmargin.io.conll import count_words
+from maxmargin.io.conll import find_words
 
 ROWS = [[("the", "DT"), ("dog", "NN")], [("yes", "UH")]]
 LABELS = [["B", "I"], ["O"]]
@@ -209,9 +209,12 @@ def test_tokens_of_other_kinds_are_named(rows, message):
 
 
 @given(st.text("a \t\n\r\x0b\x0cb", max_size=40))
-def test_words_of_lines_are_counted_as_split_does(text):
+def test_words_of_lines_are_found_as_by_split(text):
     block = text.encode()
     lines = block.split(b"\n")
     if lines[-1] == b"":
         lines.pop()
-    assert count_words(block).tolist() == [len(line.split()) for line in lines]
+    begins, ends, widths = find_words(np.frombuffer(block, np.uint8))
+    assert widths.tolist() == [len(line.split()) for line in lines]
+    found = [block[a:b] for a, b in zip(begins.tolist(), ends.tolist(), strict=True)]
+    assert found == block.split()

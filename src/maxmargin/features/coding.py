@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-#: From this number of codes on, the distinct ones are found by hashing.
-MANY = 50_000
+#: Number of tokens whose features are found at the same time: their arrays fit into caches.
+BLOCK = 1 << 13
 
 
 class Codes(defaultdict[Any, int]):
@@ -23,56 +23,6 @@ class Codes(defaultdict[Any, int]):
     def encode(self, items: Iterable[Hashable], n: int) -> np.ndarray:
         """The numbers of n items, an array (n,); new items are added."""
         return np.fromiter(map(self.__getitem__, items), np.int32, n)
-
-
-class Distinct(NamedTuple):
-    """The distinct codes in an array of codes, in a fixed order.
-
-    Attributes
-    ----------
-    first : int array (m,)
-        Position where each distinct code occurs first.
-    inverse : int array (n,)
-        The number, from 0 to m - 1, of the distinct code of each entry.
-    counts : int array (m,)
-        How often each distinct code occurs.
-    """
-
-    first: np.ndarray
-    inverse: np.ndarray
-    counts: np.ndarray
-
-
-def distinct(codes: np.ndarray, size: int) -> Distinct:
-    """The distinct codes of an array of n codes from 0 to size - 1."""
-    n = len(codes)
-    if size > 4 * n + 1024:
-        if n >= MANY:
-            return _hashed(codes.astype(np.int64, copy=False))
-        _, *rest = np.unique(codes, return_index=True, return_inverse=True, return_counts=True)
-        return Distinct(*rest)
-    # Filling a table of all codes takes linear time; np.unique would have to sort.
-    counts = np.bincount(codes, minlength=size)
-    used = np.flatnonzero(counts)
-    table = np.zeros(size, np.int32)
-    table[codes[::-1]] = np.arange(n - 1, -1, -1, dtype=np.int32)  # the last assignment counts
-    first = table[used]
-    table[used] = np.arange(len(used), dtype=np.int32)
-    return Distinct(first, table[codes], counts[used])
-
-
-def _hashed(codes: np.ndarray) -> Distinct:
-    """The distinct codes in the order in which they occur; sorting many would take 5 times longer.
-
-    The function is compiled, so it is used for many codes only.
-    """
-    from .hashing import number_codes
-
-    n = len(codes)
-    size = 1 << (2 * n).bit_length()
-    inverse, first, counts = np.empty(n, np.int32), np.empty(n, np.int64), np.zeros(n, np.int64)
-    m = number_codes(codes, np.full(size, -1), np.empty(size, np.int32), inverse, first, counts)
-    return Distinct(first[:m].copy(), inverse, counts[:m].copy())
 
 
 def rank(counts: np.ndarray, min_count: int = 1) -> tuple[np.ndarray, int]:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import DataError
-from .coding import in_columns, rank
-from .matrix import Occurrences, binary_matrix
+from .coding import rank
+from .matrix import binary_matrix, sort_rows
 from .rows import Rows
 from .template import Template
+from .tree import NameTree
 from .vocabulary import Vocabulary
-from .windows import Found, Windows
+from .windows import Block, Windows
 
 if TYPE_CHECKING:
     from ..data.sequences import Sequences
@@ -53,6 +53,11 @@ class Extractor:
     def __init__(self, template: Any = "default", min_count: int = 1):
         self.template = template
         self.min_count = min_count
+        self._tree: tuple[NameTree, np.ndarray] | None = None  # made at the first transform
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the tree, which the names give again."""
+        return self.__dict__ | {"_tree": None}
 
     @classmethod
     def from_names(cls, template_text: str, names: Iterable[str]) -> Extractor:
@@ -84,19 +89,18 @@ class Extractor:
         rows = Rows.of(rows)
         if not rows.n_tokens:
             raise DataError("there are no tokens to extract features from")
-        template = Template(self.template).expand(rows.n_columns)
-        found = _find(rows, template)
-        columns, n = rank(np.concatenate([f.features.counts for f in found]), self.min_count)
+        template = _expand(Template(self.template), rows)
+        tree = NameTree(template)
+        blocks = list(Windows(rows, template, tree, grow=True).blocks())
+        columns, n = rank(_count(blocks, tree.count), self.min_count)
         if not n:
             raise DataError(
                 f"no feature occurs min_count = {self.min_count} times; use a lower min_count"
             )
-        by_pattern = _per_pattern(columns, found)
-        names = (f.names(own >= 0) for f, own in zip(found, by_pattern, strict=True))
-        names = in_columns(chain.from_iterable(names), columns[columns >= 0], n)
         self.template_ = template
-        self.vocabulary_ = Vocabulary(names)
-        return _sequences(rows, found, by_pattern, n)
+        self.vocabulary_ = Vocabulary(tree.names(np.argsort(columns, kind="stable")[-n:]))
+        self._tree = None
+        return _sequences(rows, blocks, columns, n)
 
     def transform(self, rows: Any) -> Sequences:
         """Extract the features seen by `fit_transform`; others are left out.
@@ -113,34 +117,42 @@ class Extractor:
         if not hasattr(self, "vocabulary_"):
             raise DataError("the extractor has no features yet; call fit_transform first")
         rows = Rows.of(rows)
-        found = _find(rows, self.template_.expand(rows.n_columns)) if rows.n_tokens else []
-        by_pattern = [self.vocabulary_.lookup(f.names(), len(f.features.first)) for f in found]
-        return _sequences(rows, found, by_pattern, len(self.names_))
+        if not rows.n_tokens:
+            return _sequences(rows, [], np.zeros(0, np.int32), len(self.names_))
+        template = _expand(self.template_, rows)
+        if self._tree is None or self._tree[0].template.text != template.text:
+            self._tree = NameTree.of_names(template, self.names_)
+        tree, columns = self._tree
+        blocks = Windows(rows, template, tree, grow=False).blocks()
+        return _sequences(rows, blocks, columns, len(self.names_))
 
 
-def _find(rows: Rows, template: Template) -> list[Found]:
+def _expand(template: Template, rows: Rows) -> Template:
+    """The template for the columns of the rows."""
+    template = template.expand(rows.n_columns)
     if rows.n_columns < template.n_columns:
         raise DataError(
             f"the template needs {template.n_columns} columns, the tokens have "
             f"{rows.n_columns}; correct the rows, or use another template"
         )
-    windows = Windows(rows, template)
-    return [windows.find(pattern) for pattern in template.patterns]
+    return template
 
 
-def _per_pattern(columns: np.ndarray, found: list[Found]) -> list[np.ndarray]:
-    """The columns of the features of each pattern."""
-    return np.split(columns, np.cumsum([len(f.features.first) for f in found])[:-1])
+def _count(blocks: list[Block], n_nodes: int) -> np.ndarray:
+    """How often each node occurs."""
+    counts = np.zeros(n_nodes, np.int64)
+    for _, entries in blocks:
+        nodes = np.concatenate([own for _, own in entries])
+        np.add.at(counts, nodes, 1)
+    return counts
 
 
 def _sequences(
-    rows: Rows, found: list[Found], by_pattern: list[np.ndarray], n_features: int
+    rows: Rows, blocks: Iterable[Block], columns: np.ndarray, n_features: int
 ) -> Sequences:
-    """The matrix of all occurrences, from the columns of each pattern's features."""
+    """The matrix of all entries, from the column of each node."""
     from ..data.sequences import Sequences
 
-    occurrences = [
-        Occurrences(f.tokens, f.features.inverse, own)
-        for f, own in zip(found, by_pattern, strict=True)
-    ]
-    return Sequences(binary_matrix(occurrences, (rows.n_tokens, n_features)), rows.offsets)
+    columns = np.append(columns, np.int32(-1))  # the place of entries without a node
+    sorted_blocks = [sort_rows(entries, columns, n) for n, entries in blocks]
+    return Sequences(binary_matrix(sorted_blocks, n_features), rows.offsets)

@@ -1,82 +1,52 @@
-"""Occurrences of the patterns of a template in rows, computed for all tokens by integer codes."""
+"""The features of tokens by a template: for blocks of tokens, as nodes of a tree of names."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from .coding import Codes, Distinct, distinct
+from .coding import BLOCK
 from .functions import Function, apply_all
-from .parsing import Pattern, Term
+from .parsing import Term
 from .rows import Rows
 from .template import Template
-
-_ESCAPE = str.maketrans({"\\": "\\\\", "|": "\\|"})
-_LARGEST_KEY = 2**62
+from .tree import NameTree, escaped
 
 
-@dataclass(frozen=True)
-class Table:
-    """The values of a function for each distinct string of a column.
+class Occurrences(NamedTuple):
+    """Features of one pattern in a block of tokens.
 
     Attributes
     ----------
-    values : list of str
-        Distinct values.
-    codes : int32 array
-        Indices of values: those of the first string, then those of the second, and so on.
+    tokens : int array (m,) or None
+        The token of each entry, in increasing order; None if every token has one entry.
+    nodes : int32 array (m,)
+        The node of each entry; -1 if it is not in the tree.
+    """
+
+    tokens: np.ndarray | None
+    nodes: np.ndarray
+
+
+#: The number of tokens of a block, and the entries of each pattern.
+Block = tuple[int, list[Occurrences]]
+
+
+class Table(NamedTuple):
+    """Values of a term for each distinct string of its column.
+
+    Attributes
+    ----------
+    numbers : int32 array
+        The values as numbers: those of the first string, then those of the second, and so on.
     counts : int array or None
         Number of values per string; None if every string has one.
     """
 
-    values: list[str]
-    codes: np.ndarray
+    numbers: np.ndarray
     counts: np.ndarray | None
-
-
-@dataclass(frozen=True)
-class Found:
-    """The features of one pattern.
-
-    Attributes
-    ----------
-    tokens : int32 array (m,)
-        The token of each occurrence, in increasing order.
-    features : Distinct
-        The distinct features among the m occurrences.
-    parts : list of (list of str, int array)
-        For each term, its values and the code of the value in each distinct feature.
-    """
-
-    name: str
-    tokens: np.ndarray
-    features: Distinct
-    parts: list[tuple[list[str], np.ndarray]]
-
-    def names(self, kept: np.ndarray | None = None) -> Iterator[str]:
-        """The names of the features, or only of those kept by a mask."""
-        parts = self.parts
-        if kept is not None:
-            parts = [(values, codes[kept]) for values, codes in parts]
-        if not parts:
-            n = len(self.features.first) if kept is None else np.count_nonzero(kept)
-            return iter([self.name] * n)
-        head = self.name + "="
-        if len(parts) == 1:
-            [(values, codes)] = parts
-            return (head + values[code] for code in codes.tolist())
-        strings = [_escaped(values, codes) for values, codes in parts]
-        return (head + "|".join(values) for values in zip(*strings, strict=True))
-
-
-def _escaped(values: list[str], codes: np.ndarray) -> Iterator[str]:
-    """Escape bars: otherwise ``a|b`` with ``c`` would look like ``a`` with ``b|c``."""
-    safe = [
-        value.translate(_ESCAPE) if "|" in value or "\\" in value else value for value in values
-    ]
-    return map(safe.__getitem__, codes.tolist())
 
 
 class Windows:
@@ -90,11 +60,15 @@ class Windows:
     rows : Rows
     template : Template
         Expanded to the number of columns of the rows.
+    tree : NameTree
+    grow : bool
+        Whether features that are not in the tree are added.
     """
 
-    def __init__(self, rows: Rows, template: Template):
+    def __init__(self, rows: Rows, template: Template, tree: NameTree, grow: bool):
         self.rows = rows
         self.template = template
+        self.tree, self.grow = tree, grow
         self.reach = template.reach  # the template would search all its patterns each time
         reach = range(1, self.reach + 1)
         if template.padding:
@@ -103,69 +77,89 @@ class Windows:
         else:
             self.outside = [f"<-{i}>" for i in reach] + [f"<+{i}>" for i in reach]
         lengths = np.diff(rows.offsets)
-        self.tokens = np.arange(rows.n_tokens, dtype=np.int32)
         self.start = np.repeat(rows.offsets[:-1].astype(np.int32), lengths)
         self.stop = np.repeat(rows.offsets[1:].astype(np.int32), lengths)
-        self._slots: dict[tuple[int, int], np.ndarray] = {}
-        self._tables: dict[tuple[int, tuple[Function, ...]], Table] = {}
+        self._values: dict[tuple[int, tuple[Function, ...], bool], Table] = {}
+        self.tables = [self._tables(p) for p in range(len(template.patterns))]
 
-    def find(self, pattern: Pattern) -> Found:
-        """All occurrences of a pattern, at least one per token."""
-        tokens = self.tokens
-        parts: list[tuple[Table, np.ndarray]] = []
-        for term in pattern:
-            table, slots = self._table(term), self._slot(term)
-            if len(tokens) != len(slots):
-                slots = slots[tokens]
+    def blocks(self) -> Iterator[Block]:
+        """All blocks of tokens."""
+        for start in range(0, self.rows.n_tokens, BLOCK):
+            span = slice(start, min(start + BLOCK, self.rows.n_tokens))
+            slots: dict[tuple[int, int], np.ndarray] = {}
+            patterns = range(len(self.tables))
+            yield span.stop - start, [self._find(p, span, slots) for p in patterns]
+
+    def _find(
+        self, pattern: int, span: slice, slots: dict[tuple[int, int], np.ndarray]
+    ) -> Occurrences:
+        """The occurrences of a pattern for the tokens of a block."""
+        tokens, nodes = None, np.full(span.stop - span.start, pattern, np.int32)
+        terms = zip(self.template.patterns[pattern], self.tables[pattern], strict=True)
+        for number, (term, table) in enumerate(terms):
+            place = (term.column, term.offset)
+            if place not in slots:
+                slots[place] = self._slots(term, span)
+            at = slots[place] if tokens is None else slots[place][tokens]
             if table.counts is not None:
-                repeat, slots = _every_value(table.counts, slots)
-                tokens = tokens[repeat]
-                parts = [(other, codes[repeat]) for other, codes in parts]
-            parts.append((table, table.codes[slots]))
-        key, size = _combine(parts, len(tokens))
-        features = distinct(key, size)
-        # Only codes of distinct features are kept: those of all occurrences need far more memory.
-        named = [(table.values, codes[features.first]) for table, codes in parts]
-        return Found(self.template.name(pattern), tokens, features, named)
+                repeat, at = _every_value(table.counts, at)
+                tokens = repeat if tokens is None else tokens[repeat]
+                nodes = nodes[repeat]
+            found = table.numbers[at]
+            # The values of the first term are stored as nodes.
+            nodes = self.tree.children(nodes, found, self.grow) if number else found
+        return Occurrences(tokens, nodes)
 
-    def _slot(self, term: Term) -> np.ndarray:
-        """The code of the string at an offset from each token."""
-        place = (term.column, term.offset)
-        if place not in self._slots:
-            column = self.rows.columns[term.column]
-            target = self.tokens + np.int32(term.offset)
-            if term.offset == 0:
-                slots = column.codes
-            elif term.offset < 0:
-                beyond = self.start - target
-                number = np.int32(len(column.values) - 1) + beyond
-                slots = np.where(beyond > 0, number, column.codes[np.maximum(target, 0)])
-            else:
-                beyond = target - self.stop
-                number = np.int32(len(column.values) + self.reach) + beyond
-                inside = column.codes[np.minimum(target, len(target) - 1)]
-                slots = np.where(beyond >= 0, number, inside)
-            self._slots[place] = slots
-        return self._slots[place]
+    def _slots(self, term: Term, span: slice) -> np.ndarray:
+        """The code of the string at an offset from each token of a block."""
+        column = self.rows.columns[term.column]
+        if term.offset == 0:
+            return column.codes[span]
+        target = np.arange(span.start, span.stop, dtype=np.int32) + np.int32(term.offset)
+        if term.offset < 0:
+            beyond = self.start[span] - target
+            number = np.int32(len(column.values) - 1) + beyond
+            return np.where(beyond > 0, number, column.codes[np.maximum(target, 0)])
+        beyond = target - self.stop[span]
+        number = np.int32(len(column.values) + self.reach) + beyond
+        inside = column.codes[np.minimum(target, len(column.codes) - 1)]
+        return np.where(beyond >= 0, number, inside)
 
-    def _table(self, term: Term) -> Table:
+    def _tables(self, pattern: int) -> list[Table]:
+        """The values of each term of a pattern; those of the first term as nodes."""
+        terms = self.template.patterns[pattern]
+        tables = [self._table(term, len(terms) > 1) for term in terms]
+        if tables:
+            numbers, counts = tables[0]
+            nodes = np.full(len(numbers), pattern, np.int32)
+            tables[0] = Table(self.tree.children(nodes, numbers, self.grow), counts)
+        return tables
+
+    def _table(self, term: Term, combined: bool) -> Table:
         """The values of the term's functions for each string of its column."""
-        key = (term.column, term.functions)
-        if key not in self._tables:
-            strings = self.rows.columns[term.column].values
-            results = [apply_all(term.functions, string) for string in strings]
+        key = (term.column, term.functions, combined)
+        if key not in self._values:
+            values, counts = _apply(term.functions, self.rows.columns[term.column].values)
             # A position outside has no letters, unless the template defines a padding word.
             functions = term.functions if self.template.padding else ()
-            results += [apply_all(functions, string) for string in self.outside]
-            self._tables[key] = _tabulate(results)
-        return self._tables[key]
+            more, more_counts = _apply(functions, self.outside)
+            values += more
+            strings = map(escaped, values) if combined else values
+            numbers = self.tree.numbers(strings, len(values), self.grow)
+            several = np.array(counts + more_counts, np.int64)
+            self._values[key] = Table(numbers, None if (several == 1).all() else several)
+        return self._values[key]
 
 
-def _tabulate(results: list[list[str]]) -> Table:
-    counts = np.fromiter(map(len, results), np.int64, len(results))
-    index = Codes()
-    codes = index.encode((value for result in results for value in result), int(counts.sum()))
-    return Table(list(index), codes, None if (counts == 1).all() else counts)
+def _apply(functions: tuple[Function, ...], strings: list[str]) -> tuple[list[str], list[int]]:
+    """The values of all strings, and the number of values of each."""
+    values: list[str] = []
+    counts: list[int] = []
+    for string in strings:
+        found = apply_all(functions, string)
+        values += found
+        counts.append(len(found))
+    return values, counts
 
 
 def _every_value(counts: np.ndarray, slots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -175,18 +169,3 @@ def _every_value(counts: np.ndarray, slots: np.ndarray) -> tuple[np.ndarray, np.
     repeat = np.repeat(np.arange(len(slots), dtype=np.int32), here)
     begins = starts[slots] - (np.cumsum(here) - here)
     return repeat, begins[repeat] + np.arange(len(repeat))
-
-
-def _combine(parts: list[tuple[Table, np.ndarray]], n: int) -> tuple[np.ndarray, int]:
-    """One number for the combined values of all terms, and an upper bound of these numbers."""
-    if len(parts) == 1:
-        [(table, codes)] = parts
-        return codes, len(table.values)
-    key, size = np.zeros(n, np.int64), 1
-    for table, codes in parts:
-        if size * len(table.values) > _LARGEST_KEY:
-            found = distinct(key, size)
-            key, size = found.inverse.astype(np.int64), len(found.first)
-        key = key * len(table.values) + codes
-        size *= len(table.values)
-    return key, size

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from ..saving.label_json import labels_from_json, labels_to_json
     from ..svm_struct.models import load_svm_struct, save_svm_struct
     from .brackets import read_sentences, read_trees, tree_lines, write_trees
-    from .conll import conll_lines, read_conll, write_conll
+    from .conll import read_conll
+    from .conll_writing import conll_lines, write_conll
     from .graphs import read_graphs, write_graphs
     from .hmm import hmm_lines, read_hmm
     from .svm_struct import StructModel, read_svm_struct, write_svm_struct
@@ -27,7 +28,7 @@ _HOME = {
     "StructModel": "svm_struct",
     "atomic_file": "..saving.atomic",
     "clean": "..data.brackets",
-    "conll_lines": "conll",
+    "conll_lines": "conll_writing",
     "convert_tags": "tags",
     "hmm_lines": "hmm",
     "labels_from_json": "..saving.label_json",
@@ -45,7 +46,7 @@ _HOME = {
     "read_trees": "brackets",
     "save_svm_struct": "..svm_struct.models",
     "tree_lines": "brackets",
-    "write_conll": "conll",
+    "write_conll": "conll_writing",
     "write_container": "..saving.container",
     "write_graphs": "graphs",
     "write_lines_atomic": "..saving.atomic",

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import chain, islice
 from typing import Any
 
 import numpy as np
 
 from ..errors import DataError
-from ..features.coding import Codes, cut
+from ..features.coding import cut
 from ..features.rows import Column, Rows
-from ..saving.atomic import write_lines_atomic
+from ..features.words import Words
 from .sources import byte_blocks, display_name, open_source
 
 _DOCUMENT = b"-DOCSTART-"
@@ -75,7 +73,7 @@ class _Reader:
         self.first_line = 0
         self.n_tokens = 0
         self.ends: list[np.ndarray] = [np.zeros(1, np.int64)]
-        self.index: list[Codes] = []
+        self.words: list[Words] = []
         self.values: list[list[str]] = []
         self.codes: list[list[np.ndarray]] = []
 
@@ -83,7 +81,8 @@ class _Reader:
         """Add a block of whole lines; the first line has this number."""
         if _DOCUMENT in block:
             block = _without_documents(block)
-        widths = count_words(block)
+        text = np.frombuffer(block, np.uint8)
+        begins, ends, widths = find_words(text)
         tokens = np.flatnonzero(widths)
         if not tokens.size:
             return
@@ -92,10 +91,11 @@ class _Reader:
         wrong = tokens[widths[tokens] != self.width]
         if wrong.size:
             raise self._wrong_width(int(widths[wrong[0]]), first + int(wrong[0]))
-        # Bytes are split at ASCII spaces only: other Unicode spaces may be part of a word.
-        flat = block.split()
         for number in range(self.width):
-            self._encode(number, flat[number :: self.width], first + tokens)
+            own = slice(number, None, self.width)
+            codes = self.words[number].encode(text, begins[own].copy(), ends[own].copy())
+            self._decode(number, codes, first + tokens)
+            self.codes[number].append(codes)
         blank = widths == 0
         self.ends.append(self.n_tokens + np.cumsum(~blank)[blank])
         self.n_tokens += tokens.size
@@ -117,23 +117,23 @@ class _Reader:
 
     def _begin(self, width: int, line: int) -> None:
         self.width, self.first_line = width, line
-        self.index = [Codes() for _ in range(width)]
+        self.words = [Words() for _ in range(width)]
         self.values = [[] for _ in range(width)]
         self.codes = [[] for _ in range(width)]
 
-    def _encode(self, number: int, column: list[bytes], lines: np.ndarray) -> None:
-        index, values = self.index[number], self.values[number]
-        self.codes[number].append(index.encode(column, len(column)))
-        for string in islice(index, len(values), None):
+    def _decode(self, number: int, codes: np.ndarray, lines: np.ndarray) -> None:
+        """Make strings of the new words of a column."""
+        values = self.values[number]
+        for word in self.words[number].since(len(values)):
             try:
-                values.append(string.decode())
+                values.append(word.decode())
             except UnicodeDecodeError as error:
-                shown = string.decode(errors="backslashreplace")
+                shown = word.decode(errors="backslashreplace")
                 raise DataError(
                     f"column {number}, '{shown}', is not UTF-8; convert the file, for example "
                     "with: iconv -f latin1 -t utf-8",
                     path=self.name,
-                    line=int(lines[column.index(string)]),
+                    line=int(lines[np.argmax(codes == len(values))]),
                 ) from error
 
     def _wrong_width(self, width: int, line: int) -> DataError:
@@ -146,98 +146,21 @@ class _Reader:
         )
 
 
-def count_words(block: bytes) -> np.ndarray:
-    """The number of words of each line, int array; words are separated as by ``bytes.split``."""
-    if not block:
-        return np.zeros(0, np.int64)
-    letters = np.frombuffer(block, np.uint8)
-    space = (letters == ord(" ")) | ((letters >= ord("\t")) & (letters <= ord("\r")))
-    begins = ~space
-    begins[1:] &= space[:-1]
-    ends = np.flatnonzero(letters == ord("\n"))
-    if letters[-1] != ord("\n"):
-        ends = np.append(ends, len(letters))
-    return np.diff(np.searchsorted(np.flatnonzero(begins), ends), prepend=0)
+def find_words(text: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The positions where words begin and end, and the number of words of each line.
+
+    Words are separated as by ``bytes.split``: at ASCII spaces only, because other Unicode spaces
+    may be part of a word.
+    """
+    from ..features.word_table import split_lines  # compiled, so only when it is needed
+
+    begins, ends = np.empty((2, len(text) // 2 + 1), np.int64)
+    widths = np.empty(np.count_nonzero(text == ord("\n")) + 1, np.int64)
+    n, lines = split_lines(text, begins, ends, widths)
+    return begins[:n], ends[:n], widths[:lines]
 
 
 def _without_documents(block: bytes) -> bytes:
     """The block with an empty line in place of each ``-DOCSTART-`` line."""
     lines = block.split(b"\n")
     return b"\n".join(b"" if line.split(None, 1)[:1] == [_DOCUMENT] else line for line in lines)
-
-
-def conll_lines(rows: Any, *labels: Any, separator: str = " ") -> Iterator[str]:
-    """The lines of a CoNLL file, for `write_lines_atomic`.
-
-    Parameters
-    ----------
-    rows : Rows or list of sequences of tokens
-    *labels : lists of sequences of labels
-        Columns to add at the end, such as the true and the predicted labels.
-    separator : str
-        Between columns.
-
-    Yields
-    ------
-    str
-        Lines without line ends; an empty one between two sequences.
-
-    Raises
-    ------
-    DataError
-        If labels do not fit the rows, or if a string is empty or contains spaces.
-
-    Examples
-    --------
-    >>> list(conll_lines([[("a", "DT"), ("dog", "NN")], [("yes", "UH")]], [["B", "I"], ["O"]]))
-    ['a DT B', 'dog NN I', '', 'yes UH O']
-    """
-    rows = Rows.of(rows)
-    for column in rows.columns:
-        _check_strings(column.values)
-    for number, column in enumerate(labels):
-        if len(column) != len(rows):
-            raise DataError(
-                f"label column {number} has {len(column)} sequences, the rows have {len(rows)}"
-            )
-    return _lines(rows, labels, separator)
-
-
-def _lines(rows: Rows, labels: tuple[Any, ...], separator: str) -> Iterator[str]:
-    lengths = np.diff(rows.offsets).tolist()
-    columns = [column.strings() for column in rows.columns]
-    for number, column in enumerate(labels):
-        for i, (found, length) in enumerate(zip(column, lengths, strict=True)):
-            if len(found) != length:
-                raise DataError(
-                    f"sequence {i} has {length} tokens, but {len(found)} labels in label column "
-                    f"{number}"
-                )
-        columns.append(list(map(str, chain.from_iterable(column))))
-        _check_strings(set(columns[-1]))
-    tokens = map(separator.join, zip(*columns, strict=True))
-    for i, length in enumerate(lengths):
-        if i:
-            yield ""
-        yield from islice(tokens, length)
-
-
-def _check_strings(strings: Iterable[str]) -> None:
-    """Refuse strings that would be read back as no column or as two."""
-    for string in strings:
-        content = string.encode(errors="replace")
-        if content.split() != [content]:
-            raise DataError(
-                f"{string!r} cannot be written in a column: it is empty or contains spaces"
-            )
-
-
-def write_conll(path: Any, rows: Any, *labels: Any, separator: str = " ") -> None:
-    """Write a CoNLL file; an error leaves no partial file. See `conll_lines` for the parameters.
-
-    Parameters
-    ----------
-    path : str or path
-        ``"-"`` is standard output.
-    """
-    write_lines_atomic(path, conll_lines(rows, *labels, separator=separator))

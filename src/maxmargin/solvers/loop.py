@@ -167,7 +167,9 @@ def _compare_with_zero(solver: Solver, task: Task, run: Run, stop: Stop) -> bool
     best, target = run.best, gap_target(stop.tol, task.C, task.n)
     if best.at_zero == np.inf and _zero_may_do(best, target):
         task.shard.check = no_limit  # the limits may have passed
-        zero, hinge = np.zeros_like(best.weights(task.shard.pack.dim)), Hinge(0.0, 0.0)
+        # Zeros that are not written take no memory.
+        zero = np.zeros(task.shard.pack.dim if isinstance(best.w, Vector) else best.w.shape)
+        hinge = Hinge(0.0, 0.0)
         try:
             with task.share("certificate"):
                 for part in _growing_parts(task.shard):

@@ -14,6 +14,7 @@ import numpy as np
 
 from ...errors import ModelFileError
 from ...features import Vocabulary
+from ...features.vocabulary import check_distinct_names
 from ...objective import check_positive
 from ...saving.contents import check_choice, check_whole
 from ...saving.parts import Arrays, ModelParts
@@ -184,7 +185,7 @@ def _decode_lexicon(estimator: Any, arrays: dict[str, np.ndarray]) -> Lexicon:
     lexicon.words = Vocabulary(decode_names(arrays, "names"))
     lexicon.edges = Vocabulary(decode_names(arrays, "edges"))
     for vocabulary in (lexicon.words, lexicon.edges):
-        vocabulary.lookup([], 0)  # raises an error if a name occurs twice
+        check_distinct_names(vocabulary.names_)
     return lexicon
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from itertools import chain
 from typing import Any
 
+import numpy as np
+
 from ...errors import DataError, MaxMarginError
+from ...features.coding import Codes
+from ...features.rows import Column, Rows
 from ...io import conll_lines
 from ...io.sources import display_name
 from ...saving.atomic import write_lines_atomic
@@ -15,7 +18,15 @@ from ..files import DataFiles, Examples, Wish
 from .estimator import ChainSVC
 from .options import ChainOptions
 from .packed_files import PackedExamples, pack_training
-from .reading import Tagged, located, match_labels, read_new, read_sentences, read_training
+from .reading import (
+    Tagged,
+    located,
+    match_labels,
+    read_new,
+    read_sentences,
+    read_training,
+    with_file_labels,
+)
 
 #: Warn if there are more labels than this: the column of the labels is probably wrong.
 _MANY_LABELS = 1000
@@ -73,7 +84,7 @@ class ChainFiles(DataFiles):
 
     def read_labelled(self, path: str, estimator: ChainSVC) -> Tagged:
         """Sequences with labels, as objects of the types that the model has."""
-        tagged = read_new(path, estimator)
+        tagged = with_file_labels(read_new(path, estimator))
         if tagged.Y is None:
             reason = "all tags are 0"
             if tagged.table is not None:
@@ -90,15 +101,16 @@ class ChainFiles(DataFiles):
         With ``--probabilities`` each label is followed by ``label:probability`` of all labels.
         """
         tagged = self.read_new(path, estimator, wish)
-        columns: list[Any] = [estimator.predict(tagged.X)]
+        codes, _ = estimator._predict_codes(tagged.X)
+        columns = [Column(list(map(str, estimator.classes_.tolist())), codes)]
         if wish.probabilities:
             columns += _probabilities(estimator, tagged.X)
         if tagged.table is None:
-            flat = (map(str, chain.from_iterable(column)) for column in columns)
-            tokens = zip(*flat, strict=True)
+            tokens = zip(*(column.strings() for column in columns), strict=True)
             write_lines_atomic(out, map(" ".join, tokens))
         else:
-            write_lines_atomic(out, conll_lines(tagged.table, *columns))
+            table = Rows([*tagged.table.columns, *columns], tagged.table.offsets)
+            write_lines_atomic(out, conll_lines(table))
 
     def ranked_lines(
         self, examples: Examples, found: list[list[tuple[Any, float]]]
@@ -114,13 +126,15 @@ class ChainFiles(DataFiles):
                 yield ""
 
 
-def _probabilities(estimator: ChainSVC, X: Any) -> list[list[list[str]]]:
-    """A column ``label:probability`` for each label of the model, by sequence and token."""
-    found = estimator.predict_marginals(X)
-    return [
-        [[f"{label}:{p:.6f}" for p in rows[:, k].tolist()] for rows in found]
-        for k, label in enumerate(estimator.classes_.tolist())
-    ]
+def _probabilities(estimator: ChainSVC, X: Any) -> list[Column]:
+    """A column ``label:probability`` for each label of the model."""
+    found = np.concatenate(estimator.predict_marginals(X))
+    columns = []
+    for k, label in enumerate(estimator.classes_.tolist()):
+        index = Codes()
+        codes = index.encode((f"{label}:{p:.6f}" for p in found[:, k].tolist()), len(found))
+        columns.append(Column(list(index), codes))
+    return columns
 
 
 def _check_labels(tagged: Tagged) -> None:

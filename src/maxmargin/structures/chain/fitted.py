@@ -56,6 +56,13 @@ class _ChainModel(KernelParameters, Prunable, _SVC):
         """
         if isinstance(X, Files):
             return [labels for part in self._predict_files(X) for labels in part]
+        codes, offsets = self._predict_codes(X)
+        names = self.classes_.tolist()
+        flat = [names[k] for k in codes.tolist()]
+        return [flat[lo:hi] for lo, hi in pairwise(offsets.tolist())]
+
+    def _predict_codes(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """The class numbers of all tokens, and the offsets of the sequences."""
         tokens = self._tokens(X)
         problem = self._problem()
         rows, w = self._weighted(tokens)
@@ -64,10 +71,7 @@ class _ChainModel(KernelParameters, Prunable, _SVC):
         else:
             found = self.backend.predict(problem, rows, w)
             labels = np.concatenate([*found, np.zeros(0, np.int16)])
-        names = self.classes_.tolist()
-        flat = [names[k] for k in labels.tolist()]
-        ends = tokens.offsets.tolist()
-        return [flat[lo:hi] for lo, hi in pairwise(ends)]
+        return labels, tokens.offsets
 
     def _m_best(self, X: Any, m: int, diversity: float) -> list[list[tuple[Any, float]]]:
         tokens = self._tokens(X)

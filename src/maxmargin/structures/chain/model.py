@@ -9,6 +9,7 @@ import numpy as np
 from ...data.checked import check_weights
 from ...features import Extractor, Template, Vocabulary
 from ...features.builtin import BUILTIN
+from ...features.vocabulary import check_distinct_names
 from ...io.tags import SCHEMES
 from ...kernels.saved import KernelParts, decode_kernel
 from ...saving.contents import check_choice, check_class_weight, check_flag, check_whole
@@ -145,17 +146,17 @@ def decode_chain(
 
 
 def _decode_reader(meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> Any:
+    reader: Extractor | Vocabulary
     match meta["reader"]:
         case None:
             return None
         case "names":
-            vocabulary = reader = Vocabulary(decode_names(arrays))
+            reader = Vocabulary(decode_names(arrays))
         case "template" if isinstance(meta["template"], str):
             reader = Extractor.from_names(meta["template"], decode_names(arrays))
-            vocabulary = reader.vocabulary_
         case other:
             raise ValueError(f"{other!r:.100} is not a form of tokens")
-    vocabulary.lookup([], 0)  # raises an error if a name occurs twice
+    check_distinct_names(reader.names_)
     return reader
 
 

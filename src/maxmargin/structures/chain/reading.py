@@ -92,7 +92,7 @@ def read_training(data: str, form: str, label: int, scheme: str | None = None) -
 
 
 def read_new(data: str, estimator: Any, unlabelled: bool = False) -> Tagged:
-    """Sequences for a fitted ``ChainSVC``; labels are None if the file has none."""
+    """Sequences for a fitted ``ChainSVC``; `with_file_labels` adds labels in a column."""
     reader = estimator._reader
     if reader is not None and not isinstance(reader, Extractor):
         raise MaxMarginError(
@@ -120,13 +120,21 @@ def read_new(data: str, estimator: Any, unlabelled: bool = False) -> Tagged:
         return tagged_of(table, None, form, table, data)
     if table.n_columns != form["columns"] + 1:
         raise _wrong_columns(table, form, data)
-    X, Y = _take_labels(table, form["label"])
-    warn_of_labels(Y, estimator.classes_, form, data)
-    tagged = tagged_of(X, Y, form, table, data)
-    if "scheme" not in form:
+    columns = list(table.columns)
+    warn_of_labels(set(columns.pop(form["label"]).values), estimator.classes_, form, data)
+    return tagged_of(Rows(columns, table.offsets), None, form, table, data)
+
+
+def with_file_labels(tagged: Tagged) -> Tagged:
+    """The sequences that `read_new` has read, with the labels in their file, if it has any."""
+    if tagged.table is None or tagged.table.n_columns == tagged.X.n_columns:
+        return tagged
+    _, Y = _take_labels(tagged.table, tagged.form["label"])
+    tagged = tagged.with_labels(Y)
+    if "scheme" not in tagged.form:
         return tagged
     with located(tagged):
-        return tagged.with_labels(convert_tags(Y, form["scheme"]))
+        return tagged.with_labels(convert_tags(Y, tagged.form["scheme"]))
 
 
 def read_sentences(data: str, estimator: Any, tokenize: Tokenizer) -> Tagged:

@@ -13,10 +13,9 @@ from ...io.sources import display_name
 _FEW = 100
 
 
-def warn_of_labels(Y: list[list[str]], classes: Any, form: dict[str, Any], data: str) -> None:
+def warn_of_labels(labels: set[str], classes: Any, form: dict[str, Any], data: str) -> None:
     """Warn if no label of a file is a label of the model."""
     n = form["columns"] + 1
-    labels = {label for labels in Y for label in labels}
     if labels.isdisjoint(map(str, classes.tolist())):
         reason = f"column {form['label'] % n} (counted from 0) contains no label of the model"
         _warn(reason, labels, n, form, data)
