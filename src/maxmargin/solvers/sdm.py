@@ -12,6 +12,7 @@ import numpy as np
 
 from ..engine.arrays import PassOptions
 from ..errors import DataError
+from . import free_duals
 from . import working_sets as sets
 from .base import Step
 from .dual import DualSolver
@@ -31,6 +32,9 @@ ENOUGH_SHARED = 0.07
 
 #: Maximum number of type-II passes in early iterations.
 EARLY = 5
+
+#: No Newton step if the gap is below this many times tol: a few passes will do.
+FEW_PASSES = 4.0
 
 #: Visit t has the weight t ** POWER in the average. With 2 the average is worse than the last point
 #: once convergence is fast (chunking, below a gap of 5 %); 6 is worse in the first passes.
@@ -96,6 +100,10 @@ class SDM(DualSolver):
         if not 0 <= self.change < 1:
             raise DataError(f"change must be a fraction >= 0 and < 1, got {self.change}")
 
+    def loops(self, task: Task) -> tuple[str, ...]:
+        """The compiled passes it calls."""
+        return (*super().loops(task), *(("planes",) if self._jumps(task) else ()))
+
     def init(self, task: Task) -> WorkingSets:
         """Line 2: alpha is 1 at the truth, w = 0."""
         return sets.begin(task, power=self.average_power(task))
@@ -154,8 +162,22 @@ class SDM(DualSolver):
         state.finished = self.tau is not None and violation <= tau  # lines 28 and 29
         state.iterations += 1
         if state.iterations > self.first and not state.finished:
+            self._take_newton_step(task, state)
             with task.share("inner"):
                 yield from self._work_on_known(task, state, violation)
+
+    def _take_newton_step(self, task: Task, state: WorkingSets) -> None:
+        """A Newton step on the free dual variables, if they seem to be settled."""
+        state.jumped = False
+        if not self._jumps(task) or state.iterations < state.next_newton:
+            return
+        if state.gap <= FEW_PASSES * task.tol:
+            return
+        with task.share("newton"):
+            state.jumped = free_duals.newton_step(task, state)
+
+    def _jumps(self, task: Task) -> bool:
+        return self.tau is None and free_duals.may_help(task)
 
     def _order(self, task: Task, examples: np.ndarray) -> np.ndarray:
         """The examples in the order of a pass; with tau as in the paper, a permutation."""
@@ -196,10 +218,10 @@ class SDM(DualSolver):
     def wanted(self, task: Task, state: WorkingSets) -> str | None:
         """The point to certify after this iteration, if any."""
         close = state.gap <= 2 * task.tol or state.finished or task.last
-        if state.iterations < state.next_look and not close:
+        if state.iterations < state.next_look and not close and not state.jumped:
             return None
         state.next_look = int(1.1 * state.iterations) + 1
         # The average is better at first, the last point near the end.
         often = 2 if close else 8
-        averaged = self._averages(task) and state.looks % often != often - 1
+        averaged = self._averages(task) and not state.jumped and state.looks % often != often - 1
         return sets.AVERAGE if averaged and not state.finished else sets.LAST
