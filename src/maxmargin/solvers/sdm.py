@@ -34,7 +34,7 @@ ENOUGH_SHARED = 0.07
 EARLY = 5
 
 #: No Newton step if the gap is below this many times tol: a few passes will do.
-FEW_PASSES = 4.0
+FEW_PASSES = 1.5
 
 #: Visit t has the weight t ** POWER in the average. With 2 the average is worse than the last point
 #: once convergence is fast (chunking, below a gap of 5 %); 6 is worse in the first passes.
@@ -167,14 +167,11 @@ class SDM(DualSolver):
                 yield from self._work_on_known(task, state, violation)
 
     def _take_newton_step(self, task: Task, state: WorkingSets) -> None:
-        """A Newton step on the free dual variables, if they seem to be settled."""
+        """A Newton step on the free dual variables, if it pays and they are settled."""
         state.jumped = False
-        if not self._jumps(task) or state.iterations < state.next_newton:
-            return
-        if state.gap <= FEW_PASSES * task.tol:
-            return
-        with task.share("newton"):
-            state.jumped = free_duals.newton_step(task, state)
+        if self._jumps(task) and state.gap > FEW_PASSES * task.tol:
+            with task.share("newton"):
+                state.jumped = free_duals.newton_step(task, state)
 
     def _jumps(self, task: Task) -> bool:
         return self.tau is None and free_duals.may_help(task)
