@@ -137,11 +137,11 @@ class SDM(DualSolver):
 
     def step_once(self, task: Task, state: WorkingSets) -> Step:
         """A type-I pass, type-II passes, and in some iterations a certificate."""
-        for _ in self.ascend(task, state):
-            pass
+        jumped = sets.complete(self._iterate(task, state))
         if self.change:
             self._compare(task, state)
-        return sets.certify(task, state, self.wanted(task, state))
+        which = self.wanted(task, state)
+        return sets.certify(task, state, sets.LAST if jumped else which)
 
     def _compare(self, task: Task, state: WorkingSets) -> None:
         """The additional check of section 4.1: finish if the dual value has hardly changed."""
@@ -151,7 +151,11 @@ class SDM(DualSolver):
 
     def ascend(self, task: Task, state: WorkingSets) -> Passes[None]:
         """A type-I pass, followed by type-II passes."""
-        tau = self._tau(task, state)
+        yield from self._iterate(task, state)
+
+    def _iterate(self, task: Task, state: WorkingSets) -> Passes[bool]:
+        """The same; returns whether there was a Newton step between them."""
+        tau, jumped = self._tau(task, state), False
         if not state.settled:
             with task.share("inner"):
                 yield from self._settle(task, state)
@@ -162,16 +166,17 @@ class SDM(DualSolver):
         state.finished = self.tau is not None and violation <= tau  # lines 28 and 29
         state.iterations += 1
         if state.iterations > self.first and not state.finished:
-            self._take_newton_step(task, state)
+            jumped = self._take_newton_step(task, state)
             with task.share("inner"):
                 yield from self._work_on_known(task, state, violation)
+        return jumped
 
-    def _take_newton_step(self, task: Task, state: WorkingSets) -> None:
+    def _take_newton_step(self, task: Task, state: WorkingSets) -> bool:
         """A Newton step on the free dual variables, if it pays and they are settled."""
-        state.jumped = False
-        if self._jumps(task) and state.gap > FEW_PASSES * task.tol:
-            with task.share("newton"):
-                state.jumped = free_duals.newton_step(task, state)
+        if not self._jumps(task) or state.gap <= FEW_PASSES * task.tol:
+            return False
+        with task.share("newton"):
+            return free_duals.newton_step(task, state)
 
     def _jumps(self, task: Task) -> bool:
         return self.tau is None and free_duals.may_help(task)
@@ -215,10 +220,10 @@ class SDM(DualSolver):
     def wanted(self, task: Task, state: WorkingSets) -> str | None:
         """The point to certify after this iteration, if any."""
         close = state.gap <= 2 * task.tol or state.finished or task.last
-        if state.iterations < state.next_look and not close and not state.jumped:
+        if state.iterations < state.next_look and not close:
             return None
         state.next_look = int(1.1 * state.iterations) + 1
         # The average is better at first, the last point near the end.
         often = 2 if close else 8
-        averaged = self._averages(task) and not state.jumped and state.looks % often != often - 1
+        averaged = self._averages(task) and state.looks % often != often - 1
         return sets.AVERAGE if averaged and not state.finished else sets.LAST

@@ -92,7 +92,6 @@ class WorkingSets(State):
     iterations: int = 0
     looks: int = 0
     next_look: int = 3
-    jumped: bool = False
     gap: float = np.inf
     dual: float = -np.inf
     finished: bool = False
