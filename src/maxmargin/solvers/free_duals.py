@@ -80,6 +80,8 @@ def newton_step(task: Task, state: WorkingSets) -> bool:
 
     The dual value never falls, because the length of the step is the best one.
     """
+    if state.seen.added > SETTLED * MOST_FREE:  # it takes less time to see this first
+        return False
     free = free_variables(task, state)
     if not 0 < len(free.at) <= MOST_FREE or state.seen.added > SETTLED * len(free.at):
         return False
