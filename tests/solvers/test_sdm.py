@@ -12,8 +12,10 @@ from sklearn.datasets import load_digits
 
 import maxmargin as mm
 from maxmargin.engine.shard import Shard
+from maxmargin.problem import MARGIN, SLACK
 from maxmargin.result import Stop
-from maxmargin.solvers import working_sets
+from maxmargin.solvers import free_duals, working_sets
+from maxmargin.solvers.task import Task
 from maxmargin.structures.multiclass.problem import Multiclass
 from maxmargin.training import train, train_shard
 from reference import enumerate_optimum, multiclass_planes, primal
@@ -172,3 +174,62 @@ def test_long_weights_are_resumed(tmp_path):
     resumed = train(Multiclass(3), X, y, max_iter=6, checkpoint=path, resume=True, **options)
     np.testing.assert_array_equal(resumed.w, whole.w)
     assert resumed.primal == whole.primal
+
+
+def settled_run(rescaling, iterations=12):
+    """A run of SDM on noisy data, close to the optimum, in which some weights of examples are 0."""
+    random = np.random.RandomState(1)
+    X = random.randn(300, 40)
+    y = (X[:, :4] + random.randn(300, 4)).argmax(axis=1)
+    cost = random.rand(4, 4) + 0.5
+    np.fill_diagonal(cost, 0.0)
+    problem = Multiclass(4, cost)
+    shard = Shard(problem, problem.pack(X, y, random.randint(0, 3, 300)))
+    task = Task(shard, 0.05, SLACK if rescaling == "slack" else MARGIN, 1e-9, random)
+    solver = mm.SDM()
+    state = solver.init(task)
+    for _ in range(iterations):
+        solver.step_once(task, state)
+    return task, state
+
+
+@pytest.mark.parametrize("rescaling", ["margin", "slack"])
+def test_a_newton_step_raises_the_dual_value_and_keeps_alpha_feasible(rescaling):
+    task, state = settled_run(rescaling)
+    before = working_sets.exact_dual(task, state)
+    average = working_sets.average(state).copy()
+    state.seen = state.seen._replace(added=0)
+    assert free_duals.newton_step(task, state)
+    alpha, w = state.duals.alpha, state.w.copy()
+    assert alpha.min() >= 0
+    np.testing.assert_allclose(alpha.sum(axis=1), 1, atol=1e-12)
+    np.testing.assert_allclose(working_sets.average(state), average, atol=1e-12)
+    assert working_sets.exact_dual(task, state) >= before * (1 - 1e-12)
+    np.testing.assert_allclose(state.w, w, atol=1e-12)
+
+
+def test_newton_steps_end_at_the_optimum():
+    """The same optimum as that of another solver."""
+    random = np.random.RandomState(0)
+    X = random.randn(600, 60)
+    y = (X[:, :5] + random.randn(600, 5)).argmax(axis=1)
+    options = {"C": 0.05, "tol": 1e-7, "max_iter": 10_000}
+    newton, other = (train(Multiclass(5), X, y, solver=s, **options) for s in ("sdm", "n-slack"))
+    assert newton.converged and other.converged
+    assert abs(newton.primal - other.primal) <= max(newton.gap, other.gap)
+    assert newton.shares["newton"] > 0
+
+
+@pytest.mark.parametrize("m", [5, 30], ids=["few rows", "more rows than columns"])
+def test_damped_equations(m):
+    """Both forms give the solution of the equations, with given values for some variables."""
+    random = np.random.RandomState(m)
+    rows = random.randn(m, 12) * (random.rand(m, 4) < 0.5).repeat(3, axis=1)
+    key = np.arange(4.0).repeat(3)
+    residual, factor, step = random.randn(m), random.rand(m) + 0.1, random.randn(m)
+    system = free_duals.System(rows, key, residual, factor)
+    np.testing.assert_allclose(free_duals.gram_of(rows, key), rows @ rows.T, atol=1e-12)
+    rest = np.arange(1, m)
+    step[rest] = system.solve(rest, step)
+    found = rows @ (rows.T @ step) + system.damping * step
+    np.testing.assert_allclose(found[rest], residual[rest], atol=1e-9)

@@ -32,6 +32,7 @@ class Loops(NamedTuple):
     value: Callable[..., None]
     curve: Callable[..., float]
     mark: Callable[..., None]
+    planes: Callable[..., None]
     compiled: bool
 
 
@@ -56,6 +57,7 @@ def interpret(functions: Functions) -> Loops:
         partial(smooth_passes.value_outputs.py_func, loss, score, margin_of),
         partial(smooth_passes.curve_outputs.py_func, loss, delta),
         partial(exchange.mark_planes.py_func, delta),
+        partial(loops.write_planes.py_func, delta),
         compiled=False,
     )
 
@@ -69,7 +71,7 @@ def compile_loops(functions: Functions, name: str) -> Loops:
     # These passes do not call the oracle: variants of a problem that differ in it share them.
     rest = replace(functions, decode=functions.loss, bounded=False)
     *without_oracle, margin_of = _without_oracle(rest, name)
-    collect, recall, remember, value, curve, mark = without_oracle
+    collect, recall, remember, *few = without_oracle
     decode_one, loss, delta = map(part, (functions.decode, functions.loss, functions.delta))
 
     def decode(pack, w, mode, order, labels, bound, work):
@@ -82,7 +84,7 @@ def compile_loops(functions: Functions, name: str) -> Loops:
         )  # fmt: skip
 
     decode, ascend = (keep(f, f"{name}: {f.__name__}") for f in (decode, ascend))
-    return Loops(decode, collect, recall, remember, ascend, value, curve, mark, compiled=True)
+    return Loops(decode, collect, recall, remember, ascend, *few, compiled=True)
 
 
 @lru_cache(maxsize=64)
@@ -93,7 +95,7 @@ def _without_oracle(functions: Functions, name: str) -> tuple[Any, ...]:
     from .exchange import mark_planes
     from .inner_code import NO_ENTRY
     from .keep import keep
-    from .passes import collect_planes, recall_planes, remember_planes
+    from .passes import collect_planes, recall_planes, remember_planes, write_planes
     from .smooth_passes import curve_outputs, value_outputs
 
     loss, delta = part(functions.loss), part(functions.delta)
@@ -121,7 +123,10 @@ def _without_oracle(functions: Functions, name: str) -> tuple[Any, ...]:
     def mark(pack, examples, duals, before, marks, scratch):
         return mark_planes(delta, pack, examples, duals, before, marks, scratch)
 
-    bound = (collect, recall, remember, value, curve, mark)
+    def planes(pack, examples, slots, duals, idx, val, nnz):
+        return write_planes(delta, pack, examples, slots, duals, idx, val, nnz)
+
+    bound = (collect, recall, remember, value, curve, mark, planes)
     return (*(keep(f, f"{name}: {f.__name__}") for f in bound), margin_of)
 
 

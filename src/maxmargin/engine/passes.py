@@ -20,7 +20,7 @@ import numpy as np
 from numba import njit
 
 from ..problem import SLACK
-from .guard import check_labels, check_loss, note_bound, plane_dot
+from .guard import check_labels, check_loss, check_plane, note_bound, plane_dot
 from .sparse import copy_labels, sparse_axpy
 from .views import borrow, frozen
 
@@ -135,3 +135,27 @@ def remember_planes(loss, pack, order, labels, value, recalled, cache, now):
         copy_labels(labels, lo, cache.labels, start, hi - lo)
         cache.loss[i, slot] = loss(pack.data, i, frozen(labels[lo:hi]))
         cache.used[i, slot] = now
+
+
+@njit(inline="always")
+def write_planes(delta, pack, examples, slots, duals, idx, val, nnz):
+    """Write the planes of outputs of working sets one after the other, ``pack.width`` places each.
+
+    Plane t belongs to the output in slot ``slots[t]`` of example ``examples[t]``; ``nnz[t]`` is its
+    number of entries, none for the truth in slot 0.
+    """
+    pack, examples, slots, duals = borrow(pack), borrow(examples), borrow(slots), borrow(duals)
+    idx, val = borrow((idx, val))
+    width, room = pack.width, duals.loss.shape[1]
+    for t in range(len(examples)):
+        i = examples[t]
+        nnz[t] = 0
+        if slots[t] == 0:
+            continue
+        lo = pack.offsets[i]
+        length = pack.offsets[i + 1] - lo
+        start = room * lo + slots[t] * length
+        y = frozen(duals.labels[start : start + length])
+        where, value = idx[t * width :], val[t * width :]
+        entries = delta(pack.data, i, pack.truth[lo : lo + length], y, where, value)
+        nnz[t] = check_plane(where, value, entries, pack.dim, width, i)

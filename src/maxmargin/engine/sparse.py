@@ -95,3 +95,18 @@ def blend(average, w, part):
     """average += part * (w - average), reading memory once."""
     for j in range(len(w)):
         average[j] += part * (w[j] - average[j])
+
+
+@leaf
+def spread_rows(idx, val, nnz, width, plane, factor, row, place, rows, key, mark):
+    """rows[row[t]] += factor[t] * plane ``plane[t]`` of planes with ``width`` places each.
+
+    The entry with index j goes to column ``place[j]``. ``key`` sums the ``mark`` of the rows with
+    an entry in each column, whatever its value.
+    """
+    for t in range(len(plane)):
+        start, out, m = plane[t] * width, rows[row[t]], mark[row[t]]
+        for e in range(start, start + nnz[plane[t]]):
+            column = place[idx[e]]
+            out[column] += factor[t] * val[e]
+            key[column] += m

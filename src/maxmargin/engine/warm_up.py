@@ -54,6 +54,7 @@ def _nothing_to_do(name: str, arrays: ShardArrays, mode: int) -> tuple[Any, ...]
         "remember": (pack, no_examples, labels, value, value, cache, 0),
         "value": (pack, w, mode, no_examples, outputs, 1.0, square, scratch, work),
         "curve": (pack, mode, no_examples, outputs, square, w, square, scratch, scratch),
+        "planes": (pack, no_examples, no_examples, duals, *scratch, no_examples),
         "mark": (pack, no_examples, duals, square, np.zeros(1, np.uint8), scratch),
         "ascend": (
             pack,

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..engine.arrays import PassOptions
 from ..errors import DataError
+from . import free_duals
 from . import working_sets as sets
 from .base import Step
 from .dual import DualSolver
@@ -31,6 +32,9 @@ ENOUGH_SHARED = 0.07
 
 #: Maximum number of type-II passes in early iterations.
 EARLY = 5
+
+#: No Newton step if the gap is below this many times tol: a few passes will do.
+FEW_PASSES = 1.5
 
 #: Visit t has the weight t ** POWER in the average. With 2 the average is worse than the last point
 #: once convergence is fast (chunking, below a gap of 5 %); 6 is worse in the first passes.
@@ -99,6 +103,10 @@ class SDM(DualSolver):
         if not 0 <= self.change < 1:
             raise DataError(f"change must be a fraction >= 0 and < 1, got {self.change}")
 
+    def loops(self, task: Task) -> tuple[str, ...]:
+        """The compiled passes it calls."""
+        return (*super().loops(task), *(("planes",) if self._jumps(task) else ()))
+
     def init(self, task: Task) -> WorkingSets:
         """Line 2: alpha is 1 at the truth, w = 0."""
         return sets.begin(task, self.average_power(task), self.smooths(task))
@@ -138,12 +146,12 @@ class SDM(DualSolver):
 
     def step_once(self, task: Task, state: WorkingSets) -> Step:
         """A type-I pass, type-II passes, and in some iterations a certificate."""
-        for _ in self.ascend(task, state):
-            pass
+        jumped = sets.complete(self._iterate(task, state))
         if self.change:
             self._compare(task, state)
-        sets.smooth_out(state)
-        return sets.certify(task, state, self.wanted(task, state))
+        sets.smooth_out(state, 1.0 if jumped else sets.SHARE)
+        which = self.wanted(task, state)
+        return sets.certify(task, state, sets.LAST if jumped else which)
 
     def _compare(self, task: Task, state: WorkingSets) -> None:
         """The additional check of section 4.1: finish if the dual value has hardly changed."""
@@ -153,7 +161,11 @@ class SDM(DualSolver):
 
     def ascend(self, task: Task, state: WorkingSets) -> Passes[None]:
         """A type-I pass, followed by type-II passes."""
-        tau = self._tau(task, state)
+        yield from self._iterate(task, state)
+
+    def _iterate(self, task: Task, state: WorkingSets) -> Passes[bool]:
+        """The same; returns whether there was a Newton step between them."""
+        tau, jumped = self._tau(task, state), False
         if not state.settled:
             with task.share("inner"):
                 yield from self._settle(task, state)
@@ -164,8 +176,20 @@ class SDM(DualSolver):
         state.finished = self.tau is not None and violation <= tau  # lines 28 and 29
         state.iterations += 1
         if state.iterations > self.first and not state.finished:
+            jumped = self._take_newton_step(task, state)
             with task.share("inner"):
                 yield from self._work_on_known(task, state, violation)
+        return jumped
+
+    def _take_newton_step(self, task: Task, state: WorkingSets) -> bool:
+        """A Newton step on the free dual variables, if it pays and they are settled."""
+        if not self._jumps(task) or state.gap <= FEW_PASSES * task.tol:
+            return False
+        with task.share("newton"):
+            return free_duals.newton_step(task, state)
+
+    def _jumps(self, task: Task) -> bool:
+        return self.tau is None and free_duals.may_help(task)
 
     def _order(self, task: Task, examples: np.ndarray) -> np.ndarray:
         """The examples in the order of a pass; with tau as in the paper, a permutation."""
