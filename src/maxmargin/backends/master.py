@@ -8,14 +8,18 @@ loss term of D. All changes together may overshoot, so that the driver keeps a p
 
 a concave QP with K variables (``combine.py``). Every shard then has the dual variables
 (1 - theta_k) old + theta_k new, and w moves by sum_k theta_k v_k. So D never decreases and
-w = w(alpha), for any data. There is an exchange after every pass, and in the first iterations
-several in a pass that calls the oracle, because w changes most there.
+w = w(alpha), for any data. The points to certify are the last w and, if w is not long, the average
+of w over the exchanges. K = 1 is the sequential method.
 
-A shard's local model of w moves sigma' times as far as its own w(alpha), because the others move
-too (as in CoCoA+ by Ma, Smith, Jaggi et al., 2015, where sigma' = K is needed). Here any sigma'
-will do; it is learned: it grows while the driver keeps little of the steps. The points to certify
-are the last w and, if w is not long, the average of w over the exchanges. K = 1 is the sequential
-method.
+SDM makes one exchange per iteration, and several in the first pass. In between, shards tell each
+other many times in a pass how they change the few weights where they disturb each other
+(``hearsay.py``), so that theta is nearly always 1.
+
+BCFW and n-slack make an exchange after every pass, and in the first iterations several in a pass
+that calls the oracle. There a shard's local model of w moves sigma' times as far as its own
+w(alpha), because the others move too (as in CoCoA+ by Ma, Smith, Jaggi et al., 2015, where
+sigma' = K is needed). Here any sigma' will do; it is learned: it grows while the driver keeps
+little of the steps.
 """
 
 from __future__ import annotations
@@ -32,18 +36,28 @@ from ..engine.vectors import Vector, total
 from ..objective import dual
 from ..solvers import working_sets as sets
 from ..solvers.base import BoundedStep, Solver, State, Step, certified
+from ..solvers.checking import require
 from ..solvers.task import Task
 from .combine import Exchange, warm_up_combine
 from .crew import Crew, WorkersLost
 from .draws import random_states
+from .hearsay import ALWAYS, PLACES
+from .moves import places_type
 from .worker import Round
 
 #: An empty array of places.
 NOWHERE = np.zeros(0, np.int32)
 
 #: In each of the first passes that call the oracle there are this many exchanges per shard, but no
-#: more than MOST; later there is one.
+#: more than MOST; later there is one. If shards tell each other about changes, only the first pass.
 EARLY_PASSES, PER_SHARD, MOST = 3, 2, 16
+
+#: Shards tell each other about changes this many times in a pass with and in one without the
+#: oracle, but not more often than every LEAST of their examples.
+OFTEN, LEAST = (16, 8), 16
+
+#: Messages of more bytes are sent to all shards by one copy that they share.
+LARGE = 100_000
 
 #: sigma' grows by this factor if the mean part that is kept of the steps is below LOW, and shrinks
 #: if it is above HIGH.
@@ -60,18 +74,22 @@ REGAINED = 0.1
 class MasterState(State):
     """The driver's state of the working sets: w and sums, but no values per example.
 
-    ``clock`` and ``lag`` are for the average of w, as in ``engine.arrays.Visits``. ``received`` and
+    ``clock`` and ``lag`` are for the average of w, as in ``engine.arrays.Visits``. ``places`` are
+    the weights that shards tell each other about, ``messages`` counts how often. ``received`` and
     ``sent`` count bytes, those sent to all shards once.
     """
 
     scratch = ("exchange",)
+    grows = ("places",)
 
     w: np.ndarray
     lag: np.ndarray
     clock: np.ndarray
     exchange: Exchange
+    places: np.ndarray
     sigma: float = 1.0
     exchanges: int = 0
+    messages: int = 0
     received: int = 0
     sent: int = 0
     loss: float = 0.0
@@ -92,6 +110,11 @@ class MasterState(State):
     def recovering(self) -> bool:  # type: ignore[override]
         """Whether dual variables were lost and D is still below its previous value."""
         return self.regain > -np.inf
+
+    def check_restored(self, task: Task) -> None:
+        """Check the places after a checkpoint was read: compiled code uses them."""
+        inside = (self.places >= 0) & (self.places < len(self.w))
+        require(inside.all(), "a place of a weight is out of range")
 
 
 @dataclass(frozen=True)
@@ -127,6 +150,7 @@ class Master(Solver):
             lag=np.zeros(0 if alone or power is None else dim),
             clock=np.array([0.0, 0.0, power or 0.0]),
             exchange=Exchange(0 if alone else dim, crew.K),
+            places=np.empty(0, places_type(dim)),
         )
 
     def step_once(self, task: Task, state: MasterState) -> Step:
@@ -188,22 +212,65 @@ class Master(Solver):
         """Run a method of the solver in every shard, and add the changes to w."""
         crew = crew_of(task)
         controls = {name: getattr(state, name) for name in self.solver.controls}
-        early = crew.K > 1 and state.iterations < EARLY_PASSES
-        blocks = min(PER_SHARD * crew.K, MOST) if early else 1
-        crew.call("start", method, blocks, controls, w=state.w, again=False)
-        where, parts = None if crew.K == 1 else NOWHERE, None
+        talks = crew.K > 1 and self.solver.together and state.iterations > 0
+        blocks, places = self._blocks(task, state, talks), state.places if talks else None
+        crew.call("start", method, blocks, controls, places, w=state.w, again=False)
+        where, parts, heard, gap = None if crew.K == 1 else NOWHERE, None, None, None
         while True:
+            news = {} if talks else {"w": state.w, "where": where}
             rounds: list[Round] = crew.call(
-                "ascend", state.sigma, parts, w=state.w, where=where, again=False
+                "ascend", state.sigma, parts, heard, gap, again=False, **news
             )
+            done = all(r.done for r in rounds)
             if crew.K == 1:
                 rounds[0].change.set_in(state.w)
+            elif talks and not done:
+                heard = self._pass_on(task, state, rounds)
             else:
                 parts, where = self._exchange(task, state, rounds)
-            if all(r.done for r in rounds):
+            if done:
                 break
-        state.loss = sum(r.loss for r in rounds)
-        state.n_planes = sum(r.planes for r in rounds)
+            if crew.K > 1 and self.solver.together:
+                gap = sum(p * r.pass_gap for p, r in zip(crew.parts, rounds, strict=True))
+        self._finish(task, state, rounds, parts, where)
+        return rounds
+
+    def _blocks(self, task: Task, state: MasterState, talks: bool) -> tuple[int, int]:
+        """How often a pass with and one without the oracle stop."""
+        crew = crew_of(task)
+        if talks:
+            most = crew.n // (crew.K * LEAST)
+            return tuple(max(min(often, most), 1) for often in OFTEN)  # type: ignore[return-value]
+        early = state.iterations < (1 if self.solver.together else EARLY_PASSES)
+        return min(PER_SHARD * crew.K, MOST) if early else 1, 1
+
+    def _pass_on(self, task: Task, state: MasterState, rounds: list[Round]) -> Any:
+        """The sum of what the shards have said; None if they are not in the same turn."""
+        if len({r.turn for r in rounds}) > 1:
+            return None
+        heard = np.zeros(len(rounds[0].said))
+        for r in rounds:
+            heard += r.said
+        heard = heard.astype(np.float32)
+        state.messages += 1
+        state.received += sum(r.said.nbytes for r in rounds)
+        state.sent += heard.nbytes
+        return crew_of(task).share(heard) if heard.nbytes > LARGE else heard
+
+    def _finish(
+        self,
+        task: Task,
+        state: MasterState,
+        rounds: list[Round],
+        parts: np.ndarray | None,
+        where: np.ndarray | None,
+    ) -> None:
+        """End an iteration: the shards keep their parts, and the driver adds up what they saw."""
+        crew = crew_of(task)
+        news = {} if crew.K == 1 else {"w": state.w, "where": where}
+        ends = crew.call("finish", parts, again=False, **news)
+        state.loss = sum(loss for loss, _ in ends)
+        state.n_planes = sum(planes for _, planes in ends)
         state.gap = sum(part * r.gap for part, r in zip(crew.parts, rounds, strict=True))
         state.finished = all(r.finished for r in rounds)
         state.complete = all(r.complete for r in rounds)
@@ -213,7 +280,6 @@ class Master(Solver):
             violation=max(r.violation for r in rounds),
             added=sum(r.added for r in rounds),
         )
-        return rounds
 
     def _exchange(
         self, task: Task, state: MasterState, rounds: list[Round]
@@ -233,7 +299,10 @@ class Master(Solver):
             sparse_axpy(state.clock[1], where, step, len(where), state.lag)
         t, power = state.clock[0], state.clock[2] + 1
         state.clock[:2] += visits, ((t + visits) ** power - t**power) / power
-        self._learn(state, parts[[len(change.value) > 0 for change in changes]])
+        if self.solver.together:
+            state.places = state.exchange.crossing(PLACES, ALWAYS)
+        else:
+            self._learn(state, parts[[len(change.value) > 0 for change in changes]])
         return parts, where
 
     def _learn(self, state: MasterState, parts: np.ndarray) -> None:
@@ -269,7 +338,7 @@ class Master(Solver):
             seen = Hinge(state.seen.hinge, state.seen.bound)
             return certified(task, state.w, seen, self._dual(task, state))
         with task.share("certificate"):
-            if state.gap <= 2 * task.tol:
+            if crew.K == 1 and state.gap <= 2 * task.tol:  # as in a local run
                 self._sum_duals(task, state)
             w, at = state.w, None
             if which == sets.AVERAGE:
