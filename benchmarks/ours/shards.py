@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from maxmargin.backends.local import InProcess
-from maxmargin.backends.master import EARLY_PASSES
+from maxmargin.backends.rounds import EARLY_PASSES
 
 from ..framework.display import Column, count
 from ..framework.figures import clean, style

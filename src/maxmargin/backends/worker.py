@@ -246,12 +246,13 @@ class Worker:
         """
         task, state = self.task, self.state
         self.keep(parts)
+        if self.done:  # it waits for the others
+            return self.last
         if self.hearsay is not None and heard is not None:
             self.hearsay.hear(heard.copy())
         task.C, task.gap = sigma * self.C, gap
         try:
-            if not self.done:
-                next(self.steps)
+            next(self.steps)
         except StopIteration as end:
             self.done = True
             self.settled = float(end.value or 0.0)
@@ -262,7 +263,7 @@ class Worker:
             said, turn = self.hearsay.say(), self.hearsay.turn
         else:
             change, loss, visits = self._take(sigma)
-        return Round(
+        self.last = Round(
             change=change,
             loss_change=loss,
             visits=visits,
@@ -279,6 +280,7 @@ class Worker:
             complete=state.complete,
             settled=self.settled,
         )
+        return self.last
 
     def _take(self, sigma: float) -> tuple[Vector, float, int]:
         """All changes since the last exchange; w and its model are those of that moment again."""
