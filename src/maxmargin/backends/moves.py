@@ -45,9 +45,9 @@ class Moves:
 
     def _widen(self, duals: Duals) -> None:
         """Follow working sets that have grown."""
-        if self.old.shape[1] < duals.alpha.shape[1]:
-            narrow, self.old = self.old, np.zeros(duals.alpha.shape)
-            self.old[:, : narrow.shape[1]] = narrow
+        more = duals.alpha.shape[1] - len(self.old.T)
+        if more > 0:
+            self.old = np.pad(self.old, ((0, 0), (0, more)))
 
     def take(self, state: Any, w: np.ndarray, scale: float) -> tuple[Vector, float, int]:
         """The change of w, times ``scale``, of the loss term, and the number of visits.

@@ -31,7 +31,7 @@ EARLY_PASSES, PER_SHARD, MOST = 3, 2, 16
 
 #: Shards tell each other about changes this many times in a pass with and in one without the
 #: oracle, but not more often than every LEAST of their examples.
-OFTEN, LEAST = (16, 8), 16
+OFTEN, LEAST = (8, 8), 16
 
 #: sigma' grows by this factor if the mean part that is kept of the steps is below LOW, and shrinks
 #: if it is above HIGH.
@@ -43,8 +43,9 @@ class MasterState(State):
     """The driver's state of the working sets: w and sums, but no values per example.
 
     ``clock`` and ``lag`` are for the average of w, as in ``engine.arrays.Visits``. ``places`` are
-    the weights that shards tell each other about, ``messages`` counts how often. ``received`` and
-    ``sent`` count bytes, those sent to all shards once.
+    the weights that shards tell each other about. ``messages`` counts how often they do, ``told``
+    the bytes that one shard has sent for it; ``received`` and ``sent`` are the bytes of the
+    exchanges, those sent to all shards counted once.
     """
 
     scratch = ("exchange",)
@@ -58,6 +59,7 @@ class MasterState(State):
     sigma: float = 1.0
     exchanges: int = 0
     messages: int = 0
+    told: int = 0
     received: int = 0
     sent: int = 0
     loss: float = 0.0
@@ -134,8 +136,7 @@ def _pass_on(state: MasterState, rounds: list[Round]) -> np.ndarray | None:
         heard += r.said
     heard = heard.astype(np.float32)
     state.messages += 1
-    state.received += sum(r.said.nbytes for r in rounds)
-    state.sent += heard.nbytes
+    state.told += heard.nbytes
     return heard
 
 
