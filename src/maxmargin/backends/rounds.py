@@ -91,7 +91,7 @@ def run_in_shards(solver: Any, task: Task, state: MasterState, method: str) -> l
     """Run a method of the solver in every shard, and add the changes to w."""
     crew = crew_of(task)
     controls = {name: getattr(state, name) for name in solver.controls}
-    talks = crew.K > 1 and solver.together and state.iterations > 0
+    talks = crew.K > 1 and solver.in_step and state.iterations > 0
     blocks, places = _blocks(solver, task, state, talks), None
     if talks:
         places = crew.share(state.places)
@@ -111,7 +111,7 @@ def run_in_shards(solver: Any, task: Task, state: MasterState, method: str) -> l
             parts, where = _exchange(solver, task, state, rounds)
         if done:
             break
-        if crew.K > 1 and solver.together:
+        if crew.K > 1 and solver.in_step:
             gap = sum(p * r.pass_gap for p, r in zip(crew.parts, rounds, strict=True))
     _finish(task, state, rounds, parts, where)
     return rounds
@@ -123,7 +123,7 @@ def _blocks(solver: Any, task: Task, state: MasterState, talks: bool) -> tuple[i
     if talks:
         most = crew.n // (crew.K * LEAST)
         return tuple(max(min(often, most), 1) for often in OFTEN)  # type: ignore[return-value]
-    early = state.iterations < (1 if solver.together else EARLY_PASSES)
+    early = state.iterations < (1 if solver.in_step else EARLY_PASSES)
     return min(PER_SHARD * crew.K, MOST) if early else 1, 1
 
 
@@ -182,7 +182,7 @@ def _exchange(
         sparse_axpy(state.clock[1], where, step, len(where), state.lag)
     t, power = state.clock[0], state.clock[2] + 1
     state.clock[:2] += visits, ((t + visits) ** power - t**power) / power
-    if solver.together:
+    if solver.in_step:
         state.places = state.exchange.crossing(PLACES, ALWAYS)
     else:
         _learn(state, parts[[len(change.value) > 0 for change in changes]])

@@ -28,7 +28,7 @@ class DualSolver(Solver):
 
     #: Whether several shards make the same passes at the same time, so that they can tell each
     #: other what they change (``backends/hearsay.py``); outputs are dropped by passes only.
-    together: ClassVar[bool] = False
+    in_step: ClassVar[bool] = False
 
     for_bounds = True
     for_signs = True

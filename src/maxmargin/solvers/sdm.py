@@ -77,7 +77,7 @@ class SDM(DualSolver):
     change: float = 0.0
 
     name = "sdm"
-    together = True
+    in_step = True
 
     @classmethod
     def from_paper(cls) -> SDM:
