@@ -75,14 +75,15 @@ def measure(session: Session, n: int) -> Group:
         data, notes = session.tagged("chunking", n), []
 
         def note(record: Any, state: Any) -> None:
-            notes.append((state.exchanges, state.received, state.sent))
+            notes.append((state.exchanges, state.received, state.sent, state.messages, state.told))
 
         options = {"C": 0.1, "tol": 1e-9, "solver": "sdm", "max_iter": ITERATIONS}
         start = time.process_time()
         train_chain(data, random_state=seed, **options)
         busy = time.process_time() - start
         train_chain(data, random_state=seed, backend=InProcess(SHARDS), callbacks=[note], **options)
-        exchanges, received, sent = np.array(notes[-1]) - notes[2]  # after the first three passes
+        # After the first three passes.
+        exchanges, received, sent, messages, told = np.array(notes[-1]) - notes[2]
         tokens = sum(len(y) for y in data.Y)
         return {
             "tokens": tokens,
@@ -90,6 +91,8 @@ def measure(session: Session, n: int) -> Group:
             "exchanges": float(exchanges) / (ITERATIONS - 3),
             "up": float(received) / exchanges / SHARDS,
             "down": float(sent) / exchanges,
+            "messages": float(messages) / (ITERATIONS - 3),
+            "told": float(told) / max(messages, 1),
         }
 
     return session.measure({"n": n, "shards": SHARDS, "iterations": ITERATIONS}, once)
@@ -108,15 +111,17 @@ def simulate(measured: list[Group], K: int) -> dict[str, Any]:
     last = measured[-1]
     computing = last.median("per_token") * TOKENS / K
     exchanges = last.median("exchanges") if K > 1 else 0.0
+    messages, told = (last.median("messages") if K > 1 else 0.0), last.median("told")
     up = power_law(measured, "up", 1 / SHARDS)(TOKENS / K)
     down = min(power_law(measured, "down")(TOKENS), K * up)
     parts = {
         "computing": computing,
-        "receiving": exchanges * K * up / NETWORK,
+        "receiving": K * (exchanges * up + messages * told) / NETWORK,
         "summing": exchanges * K * up / 12 * ENTRY[K],
         # The object store copies from machine to machine, in a tree.
-        "sending": exchanges * math.ceil(math.log2(K)) * down / NETWORK if K > 1 else 0.0,
-        "waiting": exchanges * 2 * LATENCY,
+        "sending": math.ceil(math.log2(K)) * exchanges * down / NETWORK
+        + K * messages * told / NETWORK,
+        "waiting": (exchanges + messages) * 2 * LATENCY,
     }
     parts = {name: more * value for name, value in parts.items()}
     return {"workers": K, **parts, "total": sum(parts.values())}

@@ -10,9 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import maxmargin as mm
+from maxmargin.backends import hearsay
 from maxmargin.backends.base import split
 from maxmargin.backends.combine import Exchange
 from maxmargin.backends.crew import PATIENCE
+from maxmargin.backends.hearsay import Hearsay
 from maxmargin.backends.local import InProcess, LocalPool
 from maxmargin.backends.master import Master
 from maxmargin.engine import exchange as exchange_module
@@ -144,6 +146,51 @@ def test_the_master_adds_the_best_parts(K, dim, density, seed):
         best = np.clip(best + length * (linear - gram @ best), 0.0, 1.0)
     assert value(theta) >= max(value(best), value(np.zeros(K))) - 1e-6
     assert (exchange.head == -1).all()
+    if K > 1:  # places that only one shard changes are not crossings
+        met = (V != 0).sum(axis=0) > 1
+        assert set(exchange.crossing(dim, 2).tolist()) == set(np.flatnonzero(met).tolist())
+
+
+@pytest.mark.parametrize("K", [2, 3, 8])
+def test_shards_that_hear_of_each_other_share_a_correction(K):
+    """Each corrects all of the error that it sees; the sum becomes right, and w can be restored."""
+    error, dim = np.array([1.0, -2.0, 0.0, 5.0]), 6
+    places = np.array([4, 0, 1, 3], np.int32)
+    start = np.random.RandomState(0).randn(dim)
+    shards = [Hearsay(places, K, start.copy(), start.copy()) for _ in range(K)]
+    for _ in range(40):
+        for shard in shards:
+            own = -(error + shard.w[places] - start[places])
+            shard.model[places] = shard.w[places] + own
+        total = sum(shard.say() for shard in shards)
+        for shard in shards:
+            shard.hear(total)
+    np.testing.assert_allclose(total, -error, atol=1e-5)
+    for shard in shards:
+        own = shard.model[places] - shard.w[places]
+        shard.forget()
+        np.testing.assert_array_equal(shard.w, start)
+        np.testing.assert_allclose(shard.model[places] - start[places], own, atol=1e-12)
+
+
+def test_shards_mention_the_first_places_always_and_the_others_in_turn(monkeypatch):
+    monkeypatch.setattr(hearsay, "ALWAYS", 2)
+    monkeypatch.setattr(hearsay, "IN_TURN", 3)
+    shard = Hearsay(np.arange(9, dtype=np.int32), 2, np.zeros(9), np.arange(9.0))
+    said = [set(shard.say().tolist()) for _ in range(3)]
+    assert all({0, 1} <= one and len(one) <= 5 for one in said)
+    assert set.union(*said) == set(range(9))
+
+
+def test_places_from_a_checkpoint_are_checked():
+    example = EXAMPLES["multiclass"]()
+    with ExitStack() as stack:
+        task = new_task(stack, example, 2)
+        state = Master(SOLVERS["sdm"]).init(task)
+        state.check_restored(task)
+        state.places = np.array([len(state.w)], np.int32)
+        with pytest.raises(ValueError, match="out of range"):
+            state.check_restored(task)
 
 
 class Mortal(LocalPool):

@@ -20,6 +20,7 @@ class Exchange:
         self.K = K
         kind = np.int32 if max(K, 1) * dim < 2**31 else np.int64
         self.head = np.full(dim, -1, kind)
+        self.last: tuple[np.ndarray, ...] = ()
 
     def combine(
         self, w: np.ndarray, changes: Sequence[Vector], gains: np.ndarray
@@ -42,7 +43,21 @@ class Exchange:
         linear = gains - [change.dot(w) for change in changes]
         theta, places, step = best_parts(linear, gram), places[:count], np.empty(count)
         add_parts(value, starts, spot, theta, places, w, step)
+        self.last = value, spot, places
         return theta, places, step
+
+    def crossing(self, most: int, first: int) -> np.ndarray:
+        """The places where the last changes of different shards meet, at most ``most`` of them.
+
+        Those with the largest products of changes; the ``first`` largest are the first ones.
+        """
+        value, spot, places = self.last
+        size = np.bincount(spot, np.abs(value), len(places))
+        score = size * size - np.bincount(spot, value * value, len(places))
+        # One shard alone has a score of 0, up to rounding.
+        met = np.flatnonzero(score > 1e-9 * size * size)
+        best = met[np.argsort(-score[met], kind="stable")[:most]]
+        return np.concatenate([np.sort(places[best[:first]]), np.sort(places[best[first:]])])
 
 
 def best_parts(linear: np.ndarray, gram: np.ndarray) -> np.ndarray:

@@ -8,91 +8,45 @@ loss term of D. All changes together may overshoot, so that the driver keeps a p
 
 a concave QP with K variables (``combine.py``). Every shard then has the dual variables
 (1 - theta_k) old + theta_k new, and w moves by sum_k theta_k v_k. So D never decreases and
-w = w(alpha), for any data. There is an exchange after every pass, and in the first iterations
-several in a pass that calls the oracle, because w changes most there.
+w = w(alpha), for any data. The points to certify are the last w and, if w is not long, the average
+of w over the exchanges. K = 1 is the sequential method.
 
-A shard's local model of w moves sigma' times as far as its own w(alpha), because the others move
-too (as in CoCoA+ by Ma, Smith, Jaggi et al., 2015, where sigma' = K is needed). Here any sigma'
-will do; it is learned: it grows while the driver keeps little of the steps. The points to certify
-are the last w and, if w is not long, the average of w over the exchanges. K = 1 is the sequential
-method.
+SDM makes one exchange per iteration, and several in the first pass. In between, shards tell each
+other many times in a pass how they change the few weights where they disturb each other
+(``hearsay.py``), so that theta is nearly always 1.
+
+BCFW and n-slack make an exchange after every pass, and in the first iterations several in a pass
+that calls the oracle. There a shard's local model of w moves sigma' times as far as its own
+w(alpha), because the others move too (as in CoCoA+ by Ma, Smith, Jaggi et al., 2015, where
+sigma' = K is needed). Here any sigma' will do; it is learned: it grows while the driver keeps
+little of the steps.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..engine.bounds import Hinge
 from ..engine.exchange import SHORT
-from ..engine.sparse import sparse_axpy
 from ..engine.vectors import Vector, total
 from ..objective import dual
 from ..solvers import working_sets as sets
-from ..solvers.base import BoundedStep, Solver, State, Step, certified
+from ..solvers.base import BoundedStep, Solver, Step, certified
 from ..solvers.task import Task
 from .combine import Exchange, warm_up_combine
-from .crew import Crew, WorkersLost
+from .crew import WorkersLost
 from .draws import random_states
-from .worker import Round
-
-#: An empty array of places.
-NOWHERE = np.zeros(0, np.int32)
-
-#: In each of the first passes that call the oracle there are this many exchanges per shard, but no
-#: more than MOST; later there is one.
-EARLY_PASSES, PER_SHARD, MOST = 3, 2, 16
-
-#: sigma' grows by this factor if the mean part that is kept of the steps is below LOW, and shrinks
-#: if it is above HIGH.
-LOW, HIGH, FACTOR = 0.65, 0.9, 1.1
+from .moves import places_type
+from .rounds import MasterState, crew_of, run_in_shards
 
 #: Maximum number of rounds in which n-slack solves the QP over all shards.
 SETTLE = 20
 
 #: After a loss of workers, the dual value must come back to within this fraction of the tolerance.
 REGAINED = 0.1
-
-
-@dataclass
-class MasterState(State):
-    """The driver's state of the working sets: w and sums, but no values per example.
-
-    ``clock`` and ``lag`` are for the average of w over visits (``engine.arrays.Visits``), and
-    ``smooth`` for that over iterations. ``received`` and ``sent`` count bytes, those to all once.
-    """
-
-    scratch = ("exchange",)
-
-    w: np.ndarray
-    lag: np.ndarray
-    smooth: np.ndarray
-    clock: np.ndarray
-    exchange: Exchange
-    sigma: float = 1.0
-    exchanges: int = 0
-    received: int = 0
-    sent: int = 0
-    loss: float = 0.0
-    n_planes: int = 0
-    iterations: int = 0
-    looks: int = 0
-    next_look: int = 3
-    gap: float = np.inf
-    finished: bool = False
-    complete: bool = True
-    eps: float = np.inf
-    wake: bool = False
-    regain: float = -np.inf
-    seen: sets.Seen = field(default_factory=sets.Seen)
-    parts: list[dict[str, Any]] = field(default_factory=list)
-
-    @property
-    def recovering(self) -> bool:  # type: ignore[override]
-        """Whether dual variables were lost and D is still below its previous value."""
-        return self.regain > -np.inf
 
 
 @dataclass(frozen=True)
@@ -129,6 +83,7 @@ class Master(Solver):
             smooth=np.zeros(dim if self.solver.smooths(task) else 0),
             clock=np.array([0.0, 0.0, power or 0.0]),
             exchange=Exchange(0 if alone else dim, crew.K),
+            places=np.empty(0, places_type(dim)),
         )
 
     def step_once(self, task: Task, state: MasterState) -> Step:
@@ -136,7 +91,7 @@ class Master(Solver):
         before = self._dual(task, state)
         try:
             with task.share("oracle"):
-                self._run(task, state, "ascend")
+                run_in_shards(self.solver, task, state, "ascend")
             state.iterations += 1
             self._watch(task, state)
             sets.smooth_out(state)
@@ -187,65 +142,6 @@ class Master(Solver):
         """Number of non-zero dual variables, without those of the true outputs."""
         return state.n_planes
 
-    def _run(self, task: Task, state: MasterState, method: str) -> list[Round]:
-        """Run a method of the solver in every shard, and add the changes to w."""
-        crew = crew_of(task)
-        controls = {name: getattr(state, name) for name in self.solver.controls}
-        early = crew.K > 1 and state.iterations < EARLY_PASSES
-        blocks = min(PER_SHARD * crew.K, MOST) if early else 1
-        crew.call("start", method, blocks, controls, w=state.w, again=False)
-        where, parts = None if crew.K == 1 else NOWHERE, None
-        while True:
-            rounds: list[Round] = crew.call(
-                "ascend", state.sigma, parts, w=state.w, where=where, again=False
-            )
-            if crew.K == 1:
-                rounds[0].change.set_in(state.w)
-            else:
-                parts, where = self._exchange(task, state, rounds)
-            if all(r.done for r in rounds):
-                break
-        state.loss = sum(r.loss for r in rounds)
-        state.n_planes = sum(r.planes for r in rounds)
-        state.gap = sum(part * r.gap for part, r in zip(crew.parts, rounds, strict=True))
-        state.finished = all(r.finished for r in rounds)
-        state.complete = all(r.complete for r in rounds)
-        state.seen = sets.Seen(
-            hinge=float(sum(r.hinge for r in rounds)),
-            bound=float(sum(r.bound for r in rounds)),
-            violation=max(r.violation for r in rounds),
-            added=sum(r.added for r in rounds),
-        )
-        return rounds
-
-    def _exchange(
-        self, task: Task, state: MasterState, rounds: list[Round]
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Keep the best part of each shard's steps; returns the parts, and the places changed."""
-        losses = np.array([r.loss_change for r in rounds])
-        changes = [r.change for r in rounds]
-        parts, where, step = state.exchange.combine(state.w, changes, task.C * losses)
-        visits = sum(r.visits for r in rounds)
-        if visits == 0:
-            return parts, where
-        state.loss += float(parts @ losses)
-        state.exchanges += 1
-        state.received += sum(change.nbytes for change in changes)
-        state.sent += Vector(where, step).nbytes
-        if len(state.lag):
-            sparse_axpy(state.clock[1], where, step, len(where), state.lag)
-        t, power = state.clock[0], state.clock[2] + 1
-        state.clock[:2] += visits, ((t + visits) ** power - t**power) / power
-        self._learn(state, parts[[len(change.value) > 0 for change in changes]])
-        return parts, where
-
-    def _learn(self, state: MasterState, parts: np.ndarray) -> None:
-        """Adapt sigma' to the parts that were kept of the steps of shards that have moved."""
-        if len(parts):
-            mean = parts.mean()
-            factor = FACTOR if mean < LOW else 1 / FACTOR if mean > HIGH else 1.0
-            state.sigma = min(max(state.sigma * factor, 1.0), float(state.exchange.K))
-
     def _watch(self, task: Task, state: MasterState) -> None:
         """Whether D is back at its value before a loss of workers."""
         if self._dual(task, state) >= state.regain:
@@ -257,7 +153,7 @@ class Master(Solver):
         with task.share("qp"):
             for _ in range(1 if crew.K == 1 else SETTLE):
                 seen, gap, complete = state.seen, state.gap, state.complete
-                rounds = self._run(task, state, "settle")
+                rounds = run_in_shards(self.solver, task, state, "settle")
                 state.seen, state.gap, state.complete = seen, gap, complete
                 left = sum(p * r.settled for p, r in zip(crew.parts, rounds, strict=True))
                 if left <= state.eps / 2:
@@ -272,7 +168,7 @@ class Master(Solver):
             seen = Hinge(state.seen.hinge, state.seen.bound)
             return certified(task, state.w, seen, self._dual(task, state))
         with task.share("certificate"):
-            if state.gap <= 2 * task.tol:
+            if crew.K == 1 and state.gap <= 2 * task.tol:  # as in a local run
                 self._sum_duals(task, state)
             w, at = state.w, None
             if which == sets.AVERAGE:
@@ -318,13 +214,6 @@ class Master(Solver):
 
     def _dual(self, task: Task, state: MasterState) -> float:
         return dual(state.w, state.loss, task.C)
-
-
-def crew_of(task: Task) -> Crew:
-    """The workers of a distributed task."""
-    crew: Any = task.shard
-    assert isinstance(crew, Crew)
-    return crew
 
 
 def begin_all(task: Task, solver: Any, how: str) -> None:

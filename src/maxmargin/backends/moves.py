@@ -15,15 +15,18 @@ NOTHING = Vector(np.empty(0, np.int32), np.empty(0))
 
 
 class Moves:
-    """What has changed in the dual variables and in w since the last exchange.
+    """What has changed in the dual variables and in w since the last exchange of all changes.
 
     Outputs whose dual variable became zero stay until the exchange: the driver may keep only a part
-    of a step, and then it is not zero.
+    of a step, and then it is not zero. Row i of ``old`` has the earlier dual variables of example
+    i, if it was visited.
     """
 
     def __init__(self, shard: Shard):
         self.shard = shard
         self.pending = self.drop = False
+        self.visited = np.zeros(shard.n, bool)
+        self.old = np.zeros((shard.n, 0))
         self.examples = np.empty(0, np.int64)
         self.before = np.empty((0, 0))
         self.marks = marks_for(shard.pack.dim)
@@ -31,10 +34,20 @@ class Moves:
 
     def begin(self, duals: Duals, examples: np.ndarray, options: PassOptions) -> PassOptions:
         """Before a pass over ``examples``; returns its options, with which no output is dropped."""
-        self.pending, self.drop = True, not options.keep_zeros
-        self.examples, self.visits = np.unique(examples), len(examples)
-        self.before = duals.alpha[self.examples]
+        if not self.pending:
+            self.pending, self.drop, self.visits = True, not options.keep_zeros, 0
+            self.visited[:] = False
+        self._widen(duals)
+        fresh = examples[~self.visited[examples]]
+        self.old[fresh], self.visited[fresh] = duals.alpha[fresh], True
+        self.visits += len(examples)
         return options._replace(keep_zeros=True)
+
+    def _widen(self, duals: Duals) -> None:
+        """Follow working sets that have grown."""
+        more = duals.alpha.shape[1] - len(self.old.T)
+        if more > 0:
+            self.old = np.pad(self.old, ((0, 0), (0, more)))
 
     def take(self, state: Any, w: np.ndarray, scale: float) -> tuple[Vector, float, int]:
         """The change of w, times ``scale``, of the loss term, and the number of visits.
@@ -44,6 +57,9 @@ class Moves:
         if not self.pending:
             return NOTHING, 0.0, 0
         duals: Duals = state.duals
+        self._widen(duals)
+        self.examples = np.flatnonzero(self.visited)
+        self.before = self.old[self.examples]
         difference = duals.alpha[self.examples] - self.before
         moved = difference.any(axis=1)
         self.examples, self.before = self.examples[moved], self.before[moved]
@@ -62,7 +78,7 @@ class Moves:
         blocks = np.flatnonzero(marks)
         marks[blocks] = 0
         size = len(blocks) << SHIFT
-        where, value = np.empty(size, _places(len(w))), np.empty(size)
+        where, value = np.empty(size, places_type(len(w))), np.empty(size)
         count = take_changes(new, w, blocks, scale, where, value)
         return Vector(where[:count].copy(), value[:count].copy())
 
@@ -83,7 +99,7 @@ class Moves:
 def warm_up_moves(shard: Shard) -> None:
     """Compile (or load) what exchanges need, before times are measured."""
     no_rows, w = np.empty(0, np.int64), np.zeros(1)
-    where, value = np.empty(0, _places(shard.pack.dim)), np.empty(0)
+    where, value = np.empty(0, places_type(shard.pack.dim)), np.empty(0)
     take_changes(w, w, no_rows, 1.0, where, value)
     for writeable in (True, False):  # what comes from another process is not writeable
         where.flags.writeable = value.flags.writeable = writeable
@@ -92,6 +108,6 @@ def warm_up_moves(shard: Shard) -> None:
         drop_all_zeros(shard.new_duals(1), shard.pack.offsets, no_rows)
 
 
-def _places(dim: int) -> type:
+def places_type(dim: int) -> type:
     """The type of places in a vector of this length."""
     return np.int32 if dim < 2**31 else np.int64

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from ..data.checked import check_like
+from ..engine.arrays import GAP
 from ..engine.bounds import Hinge
 from ..engine.exchange import set_both
 from ..engine.shard import Shard
@@ -26,7 +27,8 @@ from ..solvers.bundle import LineSearch
 from ..solvers.cuts import Cut
 from ..solvers.slots import repair_alpha
 from ..solvers.task import Task
-from .moves import Moves, warm_up_moves
+from .hearsay import Hearsay, warm_up_hearsay
+from .moves import NOTHING, Moves, places_type, warm_up_moves
 
 #: Parts of the state of a dual method that can be computed from the others.
 REMADE = ("block", "labels", "w", "average")
@@ -68,21 +70,24 @@ class Round(NamedTuple):
     """The answer of a worker that has moved its dual variables.
 
     ``change`` is the change of w(alpha) that its steps ask for, and ``loss_change`` that of
-    ``loss``; a single worker sends the new entries of w. ``visits`` is the number of examples
-    visited. ``loss`` and ``planes`` are set at the end of an iteration.
+    the loss term; a single worker sends the new entries of w. ``visits`` is the number of examples
+    visited. Before an exchange of all changes there is only what the shard has ``said`` in this
+    ``turn``. ``pass_gap`` is the gap of the pass so far, ``gap`` that of the last one that has
+    called the oracle.
     """
 
     change: Vector
     loss_change: float
     visits: int
+    said: np.ndarray
+    turn: int
     done: bool
+    pass_gap: float
     gap: float
     violation: float
     hinge: float
     bound: float
     added: float
-    loss: float
-    planes: int
     finished: bool
     complete: bool
     settled: float
@@ -96,6 +101,7 @@ class Worker:
         self.shard = Shard(problem, pack, n_jobs)
         self.w = np.zeros(pack.dim)
         self.state: Any = None
+        self.hearsay: Hearsay | None = None
 
     def call(self, method: str, args: tuple[Any, ...], w: Vector | None = None) -> Reply:
         """Update w, call a method and return its answer."""
@@ -122,6 +128,7 @@ class Worker:
         warm_up_exchange()
         if any(name.startswith("ascend") for name in names):
             warm_up_moves(self.shard)
+            warm_up_hearsay(places_type(self.shard.pack.dim))
         return self.shard.warm_up(mode, names)
 
     def begin(self, solver: Any, C: float, mode: int, tol: float, random: Any) -> None:
@@ -189,65 +196,116 @@ class Worker:
 
     def begin_duals(self, k: int, K: int) -> None:
         """Start with alpha_i = 1 at the true output of each example; this is shard k of K."""
-        self.k = k
+        self.k, self.K, self.hearsay = k, K, None
         self.task.moves = Moves(self.shard) if K > 1 else None
         self.state = self.solver.init(self.task)
         np.copyto(self.state.w, self.w)
 
-    def start(self, step: str, blocks: int, controls: dict[str, Any]) -> None:
-        """Start the solver's ``step``, which stops after each pass.
+    def start(
+        self,
+        step: str,
+        blocks: tuple[int, int],
+        controls: dict[str, Any],
+        places: np.ndarray | None,
+    ) -> None:
+        """Start the solver's ``step``; passes with and without the oracle stop ``blocks`` times.
 
-        Passes that call the oracle stop ``blocks`` times.
+        If ``places`` are given, shards tell each other about the weights there at every stop, and
+        exchange all changes at the end.
         """
         task, state = self.task, self.state
+        self.hearsay = None
+        if places is not None:  # a copy: arrays of other processes are read-only
+            self.hearsay = Hearsay(places.copy(), self.K, self.w, state.w)
         for name, value in controls.items():
             setattr(state, name, value)
-        task.block = None if blocks == 1 else -(-self.shard.n // blocks)
+        task.blocks, task.gap = blocks, None
         self.steps = getattr(self.solver, step)(task, state)
         self.settled, self.done = 0.0, False
 
-    def ascend(self, sigma: float, parts: np.ndarray | None) -> Round:
+    def ascend(
+        self,
+        sigma: float,
+        parts: np.ndarray | None,
+        heard: np.ndarray | None,
+        gap: float | None,
+    ) -> Round:
         """Keep the part of the last steps that the driver has chosen, and move until the next stop.
 
-        The local model of w moves sigma times as far as w(alpha) does, because the other shards
-        move too.
+        Parameters
+        ----------
+        sigma : float
+            The local model of w moves this many times as far as w(alpha) does, because the other
+            shards move too.
+        parts : array (K,), optional
+            What to keep of each shard's steps, after an exchange of all changes.
+        heard : array, optional
+            The sum of what all shards have said, if that was of the same places.
+        gap : float, optional
+            That of the last pass in all shards, if they make their passes together.
         """
-        task, state, moves = self.task, self.state, self.task.moves
-        if moves is not None and parts is not None:
-            moves.keep(state.duals, float(parts[self.k]))
-        task.C, task.overshoot = sigma * self.C, sigma
+        task, state = self.task, self.state
+        self.keep(parts)
+        if self.done:  # it waits for the others
+            return self.last
+        if self.hearsay is not None and heard is not None:
+            self.hearsay.hear(heard.copy())
+        task.C, task.gap = sigma * self.C, gap
         try:
-            if not self.done:
-                next(self.steps)
+            next(self.steps)
         except StopIteration as end:
             self.done = True
             self.settled = float(end.value or 0.0)
         task.C = self.C
-        if moves is None:  # the only shard
-            change, loss, visits = changed(state.w, self.w), 0.0, 0
+        said, turn = NOTHING.value, -1
+        if self.hearsay is not None and not self.done:
+            change, loss, visits = NOTHING, 0.0, 0
+            said, turn = self.hearsay.say(), self.hearsay.turn
         else:
-            change, loss, visits = moves.take(state, self.w, 1.0 / sigma)
-        return Round(
+            change, loss, visits = self._take(sigma)
+        self.last = Round(
             change=change,
             loss_change=loss,
             visits=visits,
+            said=said,
+            turn=turn,
             done=self.done,
+            pass_gap=state.visits.total[GAP] / task.n,
             gap=state.gap,
             violation=state.seen.violation,
             hinge=state.seen.hinge,
             bound=state.seen.bound,
             added=state.seen.added,
-            loss=sets.dual_loss(task, state) if self.done else 0.0,
-            planes=self.solver.planes(state) if self.done else 0,
             finished=state.finished,
             complete=state.complete,
             settled=self.settled,
         )
+        return self.last
+
+    def _take(self, sigma: float) -> tuple[Vector, float, int]:
+        """All changes since the last exchange; w and its model are those of that moment again."""
+        if self.hearsay is not None:
+            self.hearsay.forget()
+            self.hearsay = None
+        if self.task.moves is None:  # the only shard
+            return changed(self.state.w, self.w), 0.0, 0
+        return self.task.moves.take(self.state, self.w, 1.0 / sigma)
+
+    def keep(self, parts: np.ndarray | None) -> None:
+        """Keep the part of the last steps that the driver has chosen."""
+        if self.task.moves is not None and parts is not None:
+            self.task.moves.keep(self.state.duals, float(parts[self.k]))
+
+    def finish(self, parts: np.ndarray | None) -> tuple[float, int]:
+        """End an iteration; returns the shard's part of the loss term of D, and its planes."""
+        self.keep(parts)
+        return sets.dual_loss(self.task, self.state), self.solver.planes(self.state)
 
     def sum_duals(self) -> tuple[Vector, float]:
         """The shard's part of w(alpha), and of the loss term of D."""
         task, w = self.task, np.zeros(self.shard.pack.dim)
         if task.moves is not None:  # steps that the driver has not seen: another worker was lost
+            self._take(1.0)
             task.moves.keep(self.state.duals, 0.0)
         repair_alpha(self.state.duals)
         self.shard.sum_duals(self.C, task.mode, self.state.duals, w, task.frank_wolfe)

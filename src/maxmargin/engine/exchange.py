@@ -112,6 +112,26 @@ def add_parts(value, starts, spot, parts, places, w, step):
 
 
 @leaf
+def say_changes(now, places, w, model, said):
+    """said = (model - w) at the places whose numbers are ``now``."""
+    for e in range(len(now)):
+        j = places[now[e]]
+        said[e] = model[j] - w[j]
+
+
+@leaf
+def hear_changes(now, places, base, heard, said, total, part, w, model):
+    """Move ``heard`` towards total - said by a part; w is base + heard, and model moves with it."""
+    for e in range(len(now)):
+        p = now[e]
+        heard[p] += part * (total[e] - said[e] - heard[p])
+        j = places[p]
+        change = base[p] + heard[p] - w[j]
+        w[j] += change
+        model[j] += change
+
+
+@leaf
 def set_both(where, value, first, second):
     """first[where] = second[where] = value."""
     for e in range(len(where)):

@@ -26,6 +26,10 @@ class DualSolver(Solver):
     #: Whether the QP over the known outputs is solved after each certificate, by ``settle``.
     settles: ClassVar[bool] = False
 
+    #: Whether several shards make the same passes at the same time, so that they can tell each
+    #: other what they change (``backends/hearsay.py``); outputs are dropped by passes only.
+    in_step: ClassVar[bool] = False
+
     for_bounds = True
     for_signs = True
 

@@ -26,9 +26,8 @@ IGNORED = 0.1
 #: Type-II passes end when the gap of the known outputs is below this fraction of the last gap.
 ENOUGH = 0.2
 
-#: The same for one of several shards: with its own steps alone its gap looks two to three times
-#: smaller than it is after an exchange.
-ENOUGH_SHARED = 0.07
+#: The same for several shards: what the others change after a visit makes the gap larger.
+ENOUGH_SHARED = 0.1
 
 #: Maximum number of type-II passes in early iterations.
 EARLY = 5
@@ -85,6 +84,7 @@ class SDM(DualSolver):
     change: float = 0.0
 
     name = "sdm"
+    in_step = True
 
     @classmethod
     def from_paper(cls) -> SDM:
@@ -204,10 +204,9 @@ class SDM(DualSolver):
         """Type-II passes until the gap (or, with tau, the violation) of known outputs is small."""
         tau = self._tau(task, state)
         enough = ENOUGH if task.moves is None else ENOUGH_SHARED
-        most = int(task.overshoot * max(EARLY, state.iterations - 2))
-        for _ in range(min(self.inner, most)):
+        for _ in range(min(self.inner, max(EARLY, state.iterations - 2))):
             worth = state.duals.count > 1
-            if self.tau is None and task.moves is None:  # shrinking; other shards change the gaps
+            if self.tau is None:  # shrinking
                 worth &= state.visits.gap > tau
             order = self._order(task, np.flatnonzero(worth))
             gap = yield from sets.sweep(task, state, order, PassOptions(False, tau=tau))

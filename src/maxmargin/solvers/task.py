@@ -133,9 +133,9 @@ class Task:
     tol: float
     random: np.random.RandomState
     shares: dict[str, float] = field(default_factory=dict)
-    block: int | None = None  # examples between exchanges of w with other shards
+    blocks: tuple[int, int] = (1, 1)  # stops in a pass with and without the oracle
     moves: Any = None  # notes the steps of this shard for the exchange (``backends/moves.py``)
-    overshoot: float = 1.0  # how many times too far the steps of several shards go together
+    gap: float | None = None  # of the last pass in all shards, if they make their passes together
     frank_wolfe: bool | None = None  # that of the run's PassOptions
     last: bool = False  # whether this is the last allowed iteration, which must certify
 

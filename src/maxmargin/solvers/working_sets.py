@@ -157,26 +157,31 @@ def sweep(
 ) -> Passes[float]:
     """A pass over the examples of ``order``; returns the sum of their gaps, divided by C n.
 
-    The gap of an example is that at its visit. If w is shared with other shards, a pass pauses
-    at its end, and one that calls the oracle after each block of ``task.block`` examples. With
-    ``w`` the pass is at another point than that of the dual variables.
+    The gap of an example is that at its visit. If w is shared with other shards, the pass is
+    divided into ``task.blocks``, after each of which it pauses; if shards make their passes
+    together, it returns the gap of all. With ``w`` the pass is at another point than that of the
+    dual variables.
     """
     w = state.w if w is None else w
     state.deterministic &= task.shard.together is None
     state.visits.total[:] = 0.0
     fit_block(task, state)
-    size = (task.block if options.call_oracle else None) or len(order) or 1
     moves = task.moves if options.tau < np.inf else None  # otherwise nothing moves
-    for start in range(0, len(order), size):
-        part = order[start : start + size]
-        task.shard.ascend(
-            w, task.C, task.mode, part, state.duals,
-            options if moves is None else moves.begin(state.duals, part, options),
-            state.labels, state.visits, state.block, block_size(state),
-        )  # fmt: skip
+    blocks = 1 if moves is None else task.blocks[0 if options.call_oracle else 1]
+    gap = 0.0
+    for block in range(1, blocks + 1):
+        part = order[(block - 1) * len(order) // blocks : block * len(order) // blocks]
+        if len(part):
+            task.shard.ascend(
+                w, task.C, task.mode, part, state.duals,
+                options if moves is None else moves.begin(state.duals, part, options),
+                state.labels, state.visits, state.block, block_size(state),
+            )  # fmt: skip
+        if block == blocks:
+            gap = _seen(task, state, w)
         if moves is not None:
             yield
-    return _seen(task, state, w)
+    return gap if moves is None or task.gap is None else task.gap
 
 
 def fit_block(task: Task, state: WorkingSets) -> None:
@@ -238,9 +243,8 @@ def hinge_at(
     options = PassOptions(
         True, 0.0 if add else np.inf, tau=np.inf, frank_wolfe=task.frank_wolfe, keep_zeros=True
     )
-    clock, block, task.block = state.visits.clock.copy(), task.block, None
+    clock = state.visits.clock.copy()
     complete(sweep(task, state, order, options, w))
-    task.block = block
     state.visits.clock[:] = clock  # a certificate has no weight in the average
     return Hinge(float(state.seen.hinge), float(state.seen.bound))
 

@@ -1,0 +1,79 @@
+"""What shards tell each other between two exchanges: changes of the weights that matter most.
+
+An exchange of all changes takes longer than a pass over known outputs. But shards disturb each
+other by few weights, those that both change much. The driver picks them (``Exchange.crossing``),
+and many times in a pass every shard says how far it has changed them and hears the sum of all.
+
+If every shard corrects all of an error that it sees, K shards correct it K times. So a shard moves
+its picture of the others only by a part of what is new in it. In the linear case the rest of an
+error is multiplied by 1 - K part: it falls if part < 2 / K, for any data.
+
+Nothing here must be exact, and 32-bit numbers will do: at the next exchange of all changes the
+driver computes D and w from what the shards have done.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..engine.exchange import hear_changes, say_changes
+
+#: A shard moves its picture of the others by this part of the difference, divided by K.
+RELAXED = 1.5
+
+#: Number of weights that shards tell each other about, and the number of the first of them that
+#: they mention every time; the others take turns.
+PLACES, ALWAYS = 100_000, 10_000
+
+#: The others in one message: with the first ones 80 kB, which Ray sends without its object store.
+IN_TURN = 10_000
+
+
+class Hearsay:
+    """The picture that one shard has of the others, since the last exchange of all changes.
+
+    ``w`` is the shard's copy of w with this picture, and ``model`` in addition has the shard's own
+    steps. Both change in place.
+    """
+
+    def __init__(self, places: np.ndarray, K: int, w: np.ndarray, model: np.ndarray):
+        self.places, self.w, self.model = places, w, model
+        self.part = RELAXED / K
+        self.base, self.heard = w[places], np.zeros(len(places))
+        self.turn = 0
+        self.said = np.empty(0, np.float32)
+
+    def say(self) -> np.ndarray:
+        """The shard's own changes of the places of this turn."""
+        self.now = self._in_turn()
+        self.said = np.empty(len(self.now), np.float32)
+        say_changes(self.now, self.places, self.w, self.model, self.said)
+        self.turn += 1
+        return self.said
+
+    def hear(self, total: np.ndarray) -> None:
+        """Take in the sum of what all shards have just said."""
+        hear_changes(
+            self.now, self.places, self.base, self.heard, self.said, total, self.part, self.w,
+            self.model,
+        )  # fmt: skip
+
+    def forget(self) -> None:
+        """Remove the picture of the others from w and from the model."""
+        own = self.model[self.places] - self.w[self.places]
+        self.w[self.places] = self.base
+        self.model[self.places] = self.base + own
+
+    def _in_turn(self) -> np.ndarray:
+        """Which of the places are mentioned now."""
+        first = np.arange(min(ALWAYS, len(self.places)))
+        turns = max(-(-(len(self.places) - len(first)) // IN_TURN), 1)
+        rest = np.arange(len(first) + self.turn % turns, len(self.places), turns)
+        return np.concatenate([first, rest])
+
+
+def warm_up_hearsay(kind: type) -> None:
+    """Compile (or load) it, before times are measured; ``kind`` is the type of places."""
+    w = np.zeros(1)
+    one = Hearsay(np.zeros(1, kind), 2, w, w.copy())
+    one.hear(one.say())

@@ -1,0 +1,205 @@
+"""One iteration of a dual method in all shards: stops, messages and exchanges.
+
+A shard stops several times in an iteration. At a stop shards either tell each other about some
+weights (``hearsay.py``), or the driver exchanges all changes. ``master.py`` explains both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..engine.sparse import sparse_axpy
+from ..engine.vectors import Vector
+from ..solvers import working_sets as sets
+from ..solvers.base import State
+from ..solvers.checking import require
+from ..solvers.task import Task
+from .combine import Exchange
+from .crew import Crew
+from .hearsay import ALWAYS, PLACES
+from .worker import Round
+
+#: An empty array of places.
+NOWHERE = np.zeros(0, np.int32)
+
+#: In each of the first passes that call the oracle there are this many exchanges per shard, but no
+#: more than MOST; later there is one. If shards tell each other about changes, only the first pass.
+EARLY_PASSES, PER_SHARD, MOST = 3, 2, 16
+
+#: Shards tell each other about changes this many times in a pass with and in one without the
+#: oracle, but not more often than every LEAST of their examples.
+OFTEN, LEAST = (8, 8), 16
+
+#: sigma' grows by this factor if the mean part that is kept of the steps is below LOW, and shrinks
+#: if it is above HIGH.
+LOW, HIGH, FACTOR = 0.65, 0.9, 1.1
+
+
+@dataclass
+class MasterState(State):
+    """The driver's state of the working sets: w and sums, but no values per example.
+
+    ``clock`` and ``lag`` are for the average of w over visits, as in ``engine.arrays.Visits``, and
+    ``smooth`` that over iterations. ``places`` are the weights that shards tell each other about.
+    ``messages`` counts how often they do, ``told`` the bytes that one shard has sent for it;
+    ``received`` and ``sent`` are the bytes of the exchanges, those sent to all shards counted once.
+    """
+
+    scratch = ("exchange",)
+    grows = ("places",)
+
+    w: np.ndarray
+    lag: np.ndarray
+    smooth: np.ndarray
+    clock: np.ndarray
+    exchange: Exchange
+    places: np.ndarray
+    sigma: float = 1.0
+    exchanges: int = 0
+    messages: int = 0
+    told: int = 0
+    received: int = 0
+    sent: int = 0
+    loss: float = 0.0
+    n_planes: int = 0
+    iterations: int = 0
+    looks: int = 0
+    next_look: int = 3
+    gap: float = np.inf
+    finished: bool = False
+    complete: bool = True
+    eps: float = np.inf
+    wake: bool = False
+    regain: float = -np.inf
+    seen: sets.Seen = field(default_factory=sets.Seen)
+    parts: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def recovering(self) -> bool:  # type: ignore[override]
+        """Whether dual variables were lost and D is still below its previous value."""
+        return self.regain > -np.inf
+
+    def check_restored(self, task: Task) -> None:
+        """Check the places after a checkpoint was read: compiled code uses them."""
+        inside = (self.places >= 0) & (self.places < len(self.w))
+        require(inside.all(), "a place of a weight is out of range")
+
+
+def run_in_shards(solver: Any, task: Task, state: MasterState, method: str) -> list[Round]:
+    """Run a method of the solver in every shard, and add the changes to w."""
+    crew = crew_of(task)
+    controls = {name: getattr(state, name) for name in solver.controls}
+    talks = crew.K > 1 and solver.in_step and state.iterations > 0
+    blocks, places = _blocks(solver, task, state, talks), None
+    if talks:
+        places = crew.share(state.places)
+    crew.call("start", method, blocks, controls, places, w=state.w, again=False)
+    where, parts, heard, gap = None if crew.K == 1 else NOWHERE, None, None, None
+    while True:
+        news = {} if talks else {"w": state.w, "where": where}
+        rounds: list[Round] = crew.call(
+            "ascend", state.sigma, parts, heard, gap, again=False, **news
+        )
+        done = all(r.done for r in rounds)
+        if crew.K == 1:
+            rounds[0].change.set_in(state.w)
+        elif talks and not done:
+            heard = _pass_on(state, rounds)
+        else:
+            parts, where = _exchange(solver, task, state, rounds)
+        if done:
+            break
+        if crew.K > 1 and solver.in_step:
+            gap = sum(p * r.pass_gap for p, r in zip(crew.parts, rounds, strict=True))
+    _finish(task, state, rounds, parts, where)
+    return rounds
+
+
+def _blocks(solver: Any, task: Task, state: MasterState, talks: bool) -> tuple[int, int]:
+    """How often a pass with and one without the oracle stop."""
+    crew = crew_of(task)
+    if talks:
+        most = crew.n // (crew.K * LEAST)
+        return tuple(max(min(often, most), 1) for often in OFTEN)  # type: ignore[return-value]
+    early = state.iterations < (1 if solver.in_step else EARLY_PASSES)
+    return min(PER_SHARD * crew.K, MOST) if early else 1, 1
+
+
+def _pass_on(state: MasterState, rounds: list[Round]) -> np.ndarray | None:
+    """The sum of what the shards have said; None if they are not in the same turn."""
+    if len({r.turn for r in rounds}) > 1:
+        return None
+    heard = np.zeros(len(rounds[0].said))
+    for r in rounds:
+        heard += r.said
+    heard = heard.astype(np.float32)
+    state.messages += 1
+    state.told += heard.nbytes
+    return heard
+
+
+def _finish(
+    task: Task,
+    state: MasterState,
+    rounds: list[Round],
+    parts: np.ndarray | None,
+    where: np.ndarray | None,
+) -> None:
+    """End an iteration: the shards keep their parts, and the driver adds up what they saw."""
+    crew = crew_of(task)
+    news = {} if crew.K == 1 else {"w": state.w, "where": where}
+    ends = crew.call("finish", parts, again=False, **news)
+    state.loss = sum(loss for loss, _ in ends)
+    state.n_planes = sum(planes for _, planes in ends)
+    state.gap = sum(part * r.gap for part, r in zip(crew.parts, rounds, strict=True))
+    state.finished = all(r.finished for r in rounds)
+    state.complete = all(r.complete for r in rounds)
+    state.seen = sets.Seen(
+        hinge=float(sum(r.hinge for r in rounds)),
+        bound=float(sum(r.bound for r in rounds)),
+        violation=max(r.violation for r in rounds),
+        added=sum(r.added for r in rounds),
+    )
+
+
+def _exchange(
+    solver: Any, task: Task, state: MasterState, rounds: list[Round]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Keep the best part of each shard's steps; returns the parts, and the places changed."""
+    losses = np.array([r.loss_change for r in rounds])
+    changes = [r.change for r in rounds]
+    parts, where, step = state.exchange.combine(state.w, changes, task.C * losses)
+    visits = sum(r.visits for r in rounds)
+    if visits == 0:
+        return parts, where
+    state.loss += float(parts @ losses)
+    state.exchanges += 1
+    state.received += sum(change.nbytes for change in changes)
+    state.sent += Vector(where, step).nbytes
+    if len(state.lag):
+        sparse_axpy(state.clock[1], where, step, len(where), state.lag)
+    t, power = state.clock[0], state.clock[2] + 1
+    state.clock[:2] += visits, ((t + visits) ** power - t**power) / power
+    if solver.in_step:
+        state.places = state.exchange.crossing(PLACES, ALWAYS)
+    else:
+        _learn(state, parts[[len(change.value) > 0 for change in changes]])
+    return parts, where
+
+
+def _learn(state: MasterState, parts: np.ndarray) -> None:
+    """Adapt sigma' to the parts that were kept of the steps of shards that have moved."""
+    if len(parts):
+        mean = parts.mean()
+        factor = FACTOR if mean < LOW else 1 / FACTOR if mean > HIGH else 1.0
+        state.sigma = min(max(state.sigma * factor, 1.0), float(state.exchange.K))
+
+
+def crew_of(task: Task) -> Crew:
+    """The workers of a distributed task."""
+    crew: Any = task.shard
+    assert isinstance(crew, Crew)
+    return crew
