@@ -49,7 +49,10 @@ class RelaxedGraphProblem(GraphProblem):
         starts[:, MESSAGES] = offsets_of([messages_of(n, m, K) for n, m in sizes])
         width = self._width(X, pack)
         work = [
-            n + (roof_dual_size(n, m) if K == 2 else relaxation_size(n, m, K)) for n, m in sizes
+            point_length(n, m, K)
+            + n
+            + (roof_dual_size(n, m) if K == 2 else relaxation_size(n, m, K))
+            for n, m in sizes
         ]
         data = data._replace(
             starts=read_only(starts, np.int64), messages=np.zeros(int(starts[-1, MESSAGES]))
@@ -60,14 +63,14 @@ class RelaxedGraphProblem(GraphProblem):
             offsets=read_only(offsets, np.int64),
             truth=self._points(data, sizes),
             width=width,
-            work=max(pack.work, self._scratch(X, tables) + max([0, *work])),
+            work=pack.work + self._scratch(X, tables) + max([0, *work]),
         )
 
     def _width(self, X: Graphs, pack: Pack) -> int:
         """The largest number of non-zeros of a plane; planes are dense if this is shorter."""
         data = pack.data
         entries = np.diff(data.rows.indptr[X.offsets]) * self.n_classes
-        entries += np.diff(data.edge_rows.indptr[X.edge_offsets]) * self.n_pairs
+        entries += np.diff(data.edge_rows.indptr[X.edge_offsets]) * int((self.pairs >= 0).sum())
         return min(int(entries.max(initial=0)), pack.dim)
 
     def _points(self, data: Any, sizes: list[tuple[int, int]]) -> np.ndarray:

@@ -15,19 +15,31 @@ from numba.extending import register_jitable
 
 from ...engine.linalg import Rows, row_values, row_write
 from ...inference import decoder
+from ...inference.local_polytope import point_parts
 from ...inference.lp import solve_relaxation, state_size
-from ...inference.points import write_halves, write_labels
+from ...inference.points import point_length, write_counts, write_halves, write_labels
 from ...inference.two_labels import relax
 from ...problem import PREDICT, Functions
-from ..bounds import PREDICT_SWEEPS, ROUNDING
+from ..bounds import ROUNDING
 from .decoding import prepare
-from .functions import EDGES, FLIPPED, FOREST, FROM, MESSAGES, NODES, TABLE, TO, score, score_of
+from .functions import (
+    EDGES,
+    FLIPPED,
+    FOREST,
+    FROM,
+    MESSAGES,
+    NODES,
+    PLAN,
+    TABLE,
+    TO,
+    score_of,
+    set_scores,
+    set_tables,
+)
 
-#: The smallest and the largest number of rounds of iterations of the relaxation in training.
-FEWEST, MOST = 1, 25
-
-#: Small graphs get more rounds: this many numbers of their points in all.
-NUMBERS = 20_000
+#: A call of the oracle ends when the gap of its point is this part of that of the last call's
+#: point, or after this many cores (``inference/lp.py``): its precision follows that of training.
+PART, CORES = 0.1, 4
 
 
 class RelaxedData(NamedTuple):
@@ -183,15 +195,15 @@ def delta(data, i, y, z, idx, val):
         start, a, b, flipped = table_of(data, e, n, K)
         if not edge_differs(y, z, K, start, a, b):
             continue
-        for number in range(P):
-            step = 0
-            for j in range(K):
-                for k in range(K):
-                    if (data.pairs[k, j] if flipped else data.pairs[j, k]) == number:
-                        step += pair_step(y, z, K, start, a, b, j, k)
-            if step != 0:
-                share = step / data.units
-                nnz = write_part(dense, data.edge_rows, e, share, P, number, base, idx, val, nnz)
+        for j in range(K):
+            for k in range(K):
+                number = data.pairs[k, j] if flipped else data.pairs[j, k]
+                step = pair_step(y, z, K, start, a, b, j, k) if number >= 0 else 0
+                if step != 0:
+                    share = step / data.units
+                    nnz = write_part(
+                        dense, data.edge_rows, e, share, P, number, base, idx, val, nnz
+                    )
     return compress(dense, idx, val) if dense > 0 else nnz
 
 
@@ -206,42 +218,67 @@ def compress(dim, idx, val):
     return nnz
 
 
+@register_jitable
+def set_weights(data, i, scores, pair, weights):
+    """Write the gain of each count of a point over label 0: the score of a point is linear."""
+    K, L = np.int64(data.cost.shape[0]), np.int64(data.cost.shape[0]) - 1
+    n = data.starts[i + 1, NODES] - data.starts[i, NODES]
+    plan = data.plan[data.starts[i, PLAN] : data.starts[i + 1, PLAN]]
+    for v in range(n):
+        for k in range(L):
+            weights[v * L + k] = scores[v * K + k + 1] - scores[v * K]
+    for e in range(len(pair) // (K * K)):
+        table = pair[e * K * K : (e + 1) * K * K]
+        mine = weights[n * L + e * L * L : n * L + (e + 1) * L * L]
+        a, b = np.int64(plan[2 * e]) * L, np.int64(plan[2 * e + 1]) * L
+        for j in range(L):
+            weights[a + j] += table[(j + 1) * K] - table[0]
+            weights[b + j] += table[j + 1] - table[0]
+        for j in range(L):
+            row = table[(j + 1) * K : (j + 2) * K]
+            for k in range(L):
+                mine[j * L + k] = row[k + 1] - row[0] - table[k + 1] + table[0]
+
+
+@njit(nogil=True)
+def score(data, w, i, work):
+    """The weights of all counts of a point."""
+    K, n = np.int64(data.cost.shape[0]), data.starts[i + 1, NODES] - data.starts[i, NODES]
+    m = (data.starts[i + 1, PLAN] - data.starts[i, PLAN] - 3 * n - 1) // 4
+    rest = work[point_length(n, m, K) :]
+    size = set_scores(data, w, i, rest)
+    pair = rest[size : size + m * K * K]
+    set_tables(data, i, rest[n * K : size], pair)
+    set_weights(data, i, rest, pair, work)
+
+
 @njit(nogil=True)
 def margin(data, i, y, z, work):
-    """<w, phi(x, y) - phi(x, z)> from the scores that ``score`` or ``decode`` wrote to work."""
-    K, P = np.int64(data.cost.shape[0]), np.int64(data.n_pairs)
-    n, first = data.starts[i + 1, NODES] - data.starts[i, NODES], data.starts[i, EDGES]
-    total, pairs = 0.0, work[n * K :]
-    for v in range(n):
-        if differs(y, z, v * (K - 1), K - 1):
-            for k in range(K):
-                total += work[v * K + k] * node_step(y, z, K, v, k)
-    for e in range(data.starts[i + 1, EDGES] - first):
-        start, a, b, flipped = table_of(data, first + e, n, K)
-        if not edge_differs(y, z, K, start, a, b):
-            continue
-        for j in range(K):
-            for k in range(K):
-                number = data.pairs[k, j] if flipped else data.pairs[j, k]
-                if number >= 0:
-                    total += pairs[e * P + number] * pair_step(y, z, K, start, a, b, j, k)
+    """<w, phi(x, y) - phi(x, z)> from the weights that ``score`` or ``decode`` wrote to work."""
+    total = 0.0
+    for p in range(len(y)):
+        total += work[p] * (np.int64(y[p]) - np.int64(z[p]))
     return total / data.units
+
+
+@register_jitable
+def prepare_point(data, w, i, mode, work):
+    """The weights of counts, and behind them what ``prepare`` writes and returns."""
+    K, n = np.int64(data.cost.shape[0]), data.starts[i + 1, NODES] - data.starts[i, NODES]
+    m = (data.starts[i + 1, PLAN] - data.starts[i, PLAN] - 3 * n - 1) // 4
+    plan, scores, unary, pair, rest = prepare(data, w, i, mode, work[point_length(n, m, K) :])
+    set_weights(data, i, scores, pair, work)
+    return plan, scores, unary, pair, rest
 
 
 @njit(nogil=True)
 def decode_two(data, w, i, mode, y, work):
     """y = the best point for two labels, by roof duality."""
-    plan, _, unary, pair, rest = prepare(data, w, i, mode, work)
+    plan, _, unary, pair, rest = prepare_point(data, w, i, mode, work)
     n = data.starts[i + 1, NODES] - data.starts[i, NODES]
     state = rest[:n]
     relax(plan, unary, pair, state, rest[n:])
     write_halves(plan, n, pair, state, y)
-
-
-@register_jitable
-def rounds_of(size, calls):
-    """More rounds for small graphs, and after more calls, when w moves less."""
-    return min(FEWEST + NUMBERS // size + np.int64(max(calls, 0.0)) // 3, MOST)
 
 
 def relaxed_decode(decode_forest: Any) -> Any:
@@ -249,7 +286,7 @@ def relaxed_decode(decode_forest: Any) -> Any:
 
     @njit(nogil=True)
     def decode(data, w, i, mode, y, work):
-        plan, scores, unary, pair, rest = prepare(data, w, i, mode, work)
+        plan, scores, unary, pair, rest = prepare_point(data, w, i, mode, work)
         K, first = np.int64(data.cost.shape[0]), data.starts[i, NODES]
         n = data.starts[i + 1, NODES] - first
         state = data.messages[data.starts[i, MESSAGES] : data.starts[i + 1, MESSAGES]]
@@ -257,8 +294,9 @@ def relaxed_decode(decode_forest: Any) -> Any:
             decode_forest(plan, K, unary, pair, rest[:n], state, rest[n:], 1)
             write_labels(plan, n, K, data.units, rest[:n], y)
             return np.nan
-        rounds = PREDICT_SWEEPS if mode == PREDICT else rounds_of(len(state), state[-1])
-        bound, value = solve_relaxation(plan, n, K, unary, pair, state, y, rest, rounds)
+        bound, value = solve_relaxation(plan, n, K, unary, pair, state, rest, CORES, PART)
+        _, x, z = point_parts(state, n, len(pair) // (K * K), K)
+        write_counts(plan, n, K, x, z, y)
         bound += ROUNDING * (abs(bound) + abs(value))
         if mode == PREDICT:
             return bound
