@@ -35,15 +35,15 @@ def core_length(core):
 
 
 @register_jitable(fastmath=FAST)
-def project(values, start, size):
+def project(values, size):
     """Replace the values by the nearest ones that are >= 0 and sum to 1, by Newton's method."""
-    top = values[start]
-    for j in range(start + 1, start + size):
+    top = values[0]
+    for j in range(1, size):
         top = max(top, values[j])
     level = top - 1.0
     for _ in range(size):
         total, count = 0.0, 0.0
-        for j in range(start, start + size):
+        for j in range(size):
             above = values[j] - level
             total += above if above > 0.0 else 0.0
             count += 1.0 if above > 0.0 else 0.0
@@ -51,16 +51,16 @@ def project(values, start, size):
         level += step
         if step <= 1e-14:
             break
-    for j in range(start, start + size):
+    for j in range(size):
         above = values[j] - level
         values[j] = above if above > 0.0 else 0.0
 
 
 @register_jitable(fastmath=FAST)
-def halpern(now, new, anchor, weight, start, size):
+def halpern(now, new, anchor, weight):
     """now = weight (2 new - now) + (1 - weight) anchor; returns the squared distance to ``new``."""
     total = 0.0
-    for j in range(start, start + size):
+    for j in range(len(now)):
         step = new[j] - now[j]
         total += step * step
         now[j] = weight * (now[j] + 2.0 * step) + (1.0 - weight) * anchor[j]
@@ -68,61 +68,74 @@ def halpern(now, new, anchor, weight, start, size):
 
 
 @register_jitable
-def advance(core, now, anchor, new, omega, weight):
+def advance(core, now, anchor, new, ahead, omega, weight):
     """One step of ``now``; ``new`` = T(now). Returns the squared step lengths (messages, shares).
 
-    ``omega`` is the ratio of the steps of messages and shares.
+    ``omega`` is the ratio of the steps of messages and shares. ``ahead`` has room for messages.
     """
     lam, x, z = core_parts(core, now)
     lam0, x0, z0 = core_parts(core, anchor)
     lam1, x1, z1 = core_parts(core, new)
-    unary, pair, start = core.unary, core.pair, core.start
-    tau, dual, primal = 1.0 / omega, 0.0, 0.0
+    unary, start = core.unary, core.start
+    dual, primal = 0.0, 0.0
     for j in range(len(x)):
         x1[j] = unary[j]
     for q in range(core.m):
-        a, b = start[core.first[q]], start[core.second[q]]
-        J, K = start[core.first[q] + 1] - a, start[core.second[q] + 1] - b
-        r, s = core.arc[q], core.at[q]
-        violation(J, K, z, s, x, a, b, lam1, r)
-        first, second = omega / (1.0 + K), omega / (1.0 + J)
-        for j in range(r, r + J):
-            lam1[j] = lam[j] - first * lam1[j]
-            x1[a + j - r] += 2.0 * lam1[j] - lam[j]
-        for k in range(r + J, r + J + K):
-            lam1[k] = lam[k] - second * lam1[k]
-            x1[b + k - r - J] += 2.0 * lam1[k] - lam[k]
-        for j in range(J):
-            left, row = 2.0 * lam1[r + j] - lam[r + j], s + j * K
-            for k in range(K):
-                right = 2.0 * lam1[r + J + k] - lam[r + J + k]
-                z1[row + k] = z[row + k] + 0.5 * tau * (pair[row + k] - left - right)
-        project(z1, s, J * K)
-        primal += 2.0 * halpern(z, z1, z0, weight, s, J * K)
-        dual += (1.0 + K) * halpern(lam, lam1, lam0, weight, r, J)
-        dual += (1.0 + J) * halpern(lam, lam1, lam0, weight, r + J, K)
+        a, b = np.uint64(start[core.first[q]]), np.uint64(start[core.second[q]])
+        r, s = np.uint64(core.arc[q]), np.uint64(core.at[q])
+        J = np.uint64(start[core.first[q] + 1]) - a
+        K = np.uint64(start[core.second[q] + 1]) - b
+        dual += move_messages(J, K, r, s, a, b, omega, lam, x, z, lam1, ahead)
+        move_shares(J, K, r, s, a, b, 0.5 / omega, core.pair, z, ahead, x1, z1)
     for p in range(core.n):
         a, degree = start[p], max(core.degree[p], 1)
-        for j in range(a, start[p + 1]):
-            x1[j] = x[j] + tau / degree * x1[j]
-        project(x1, a, start[p + 1] - a)
-        primal += degree * halpern(x, x1, x0, weight, a, start[p + 1] - a)
+        mine, moved = x[a : start[p + 1]], x1[a : start[p + 1]]
+        for j in range(len(mine)):
+            moved[j] = mine[j] + moved[j] / (omega * degree)
+        project(moved, len(moved))
+        primal += degree * halpern(mine, moved, x0[a : start[p + 1]], weight)
+    primal += 2.0 * halpern(z, z1, z0, weight)
+    halpern(lam, lam1, lam0, weight)
     return dual / omega, primal * omega
 
 
-@register_jitable
-def violation(J, K, z, s, x, a, b, target, r):
-    """target = shares of the ends of an edge minus the sums of its own shares (J + K)."""
-    for j in range(J):
-        target[r + j] = x[a + j]
+@register_jitable(fastmath=FAST)
+def move_messages(J, K, r, s, a, b, omega, lam, x, z, lam1, ahead):
+    """A step of the messages of an edge against the violation of its sums; returns its length.
+
+    ``ahead`` = the messages after two such steps.
+    """
+    one, total = np.uint64(1), 0.0
     for k in range(K):
-        target[r + J + k] = x[b + k]
+        lam1[r + J + k] = x[b + k]
     for j in range(J):
-        row, total = s + j * K, 0.0
+        row, violation = s + j * K, x[a + j]
         for k in range(K):
-            total += z[row + k]
-            target[r + J + k] -= z[row + k]
-        target[r + j] -= total
+            violation -= z[row + k]
+            lam1[r + J + k] -= z[row + k]
+        step = omega / np.float64(one + K) * violation
+        total += step * violation
+        lam1[r + j] = lam[r + j] - step
+        ahead[r + j] = lam[r + j] - 2.0 * step
+    for k in range(r + J, r + J + K):
+        step = omega / np.float64(one + J) * lam1[k]
+        total += step * lam1[k]
+        lam1[k] = lam[k] - step
+        ahead[k] = lam[k] - 2.0 * step
+    return omega * total
+
+
+@register_jitable(fastmath=FAST)
+def move_shares(J, K, r, s, a, b, tau, pair, z, ahead, x1, z1):
+    """A step of the shares of an edge, which stay >= 0; adds the messages to those of its ends."""
+    for k in range(K):
+        x1[b + k] += ahead[r + J + k]
+    for j in range(J):
+        left, row = ahead[r + j], s + j * K
+        x1[a + j] += left
+        for k in range(K):
+            moved = z[row + k] + tau * (pair[row + k] - left - ahead[r + J + k])
+            z1[row + k] = moved if moved > 0.0 else 0.0
 
 
 @register_jitable

@@ -59,7 +59,7 @@ def state_size(n: int, m: int, K: int) -> int:
 
 def relaxation_size(n: int, m: int, K: int) -> int:
     """The scratch of ``solve_relaxation``."""
-    core = core_size(n, m, K) + 4 * point_size(n, m, K) + n * K + 2 * K
+    core = core_size(n, m, K) + 4 * point_size(n, m, K) + 2 * m * K + n * K + 2 * K
     return n * K + 2 * K + n + core
 
 
@@ -164,7 +164,8 @@ def solve_core(plan, n, K, core, lam, x, z, omega, value, goal, work):
     now, anchor, new = work[:size], work[size : 2 * size], work[2 * size : 3 * size]
     lam0, x0, z0 = core_parts(core, now)
     work = work[3 * size :]
-    best, belief, count = work[: len(lam0)], work[len(lam0) :], work[len(lam0) + len(x0) :]
+    best, ahead, belief = work[: len(lam0)], work[len(lam0) :], work[2 * len(lam0) :]
+    count = belief[len(x0) :]
     table, left = count[len(x0) :], count[len(x0) + len(z0) :]
     load_point(core, K, FINE, lam, x, z, lam0, x0, z0)
     bound = core_bound(core, lam0, belief)
@@ -174,7 +175,7 @@ def solve_core(plan, n, K, core, lam, x, z, omega, value, goal, work):
         anchor[j] = now[j]
     k, first, last = 0, np.inf, np.inf
     for t in range(LOOKS * ROUND):
-        dual, primal = advance(core, now, anchor, new, omega, (k + 1) / (k + 2))
+        dual, primal = advance(core, now, anchor, new, ahead, omega, (k + 1) / (k + 2))
         length = np.sqrt(dual + primal)
         first = length if k == 0 else first
         k += 1

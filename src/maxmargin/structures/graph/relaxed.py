@@ -57,7 +57,7 @@ class RelaxedGraphProblem(GraphProblem):
         data = data._replace(
             starts=read_only(starts, np.int64), messages=np.zeros(int(starts[-1, MESSAGES]))
         )
-        dense = pack.dim if width == pack.dim else 0
+        dense = pack.dim if width > pack.dim else 0
         return pack._replace(
             data=RelaxedData(**data._asdict(), units=self.units, dim=dense),
             offsets=read_only(offsets, np.int64),
@@ -67,11 +67,12 @@ class RelaxedGraphProblem(GraphProblem):
         )
 
     def _width(self, X: Graphs, pack: Pack) -> int:
-        """The largest number of non-zeros of a plane; planes are dense if this is shorter."""
+        """Room for the entries of a plane; for as many as w has, twice, if there may be more."""
         data = pack.data
         entries = np.diff(data.rows.indptr[X.offsets]) * self.n_classes
         entries += np.diff(data.edge_rows.indptr[X.edge_offsets]) * int((self.pairs >= 0).sum())
-        return min(int(entries.max(initial=0)), pack.dim)
+        most = int(entries.max(initial=0))
+        return most if most <= pack.dim else 2 * pack.dim
 
     def _points(self, data: Any, sizes: list[tuple[int, int]]) -> np.ndarray:
         """The true labels as points."""

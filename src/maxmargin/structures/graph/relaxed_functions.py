@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 from numba.extending import register_jitable
 
-from ...engine.linalg import Rows, row_values, row_write
+from ...engine.linalg import Rows, row_write
 from ...inference import decoder
 from ...inference.local_polytope import point_parts
 from ...inference.lp import solve_relaxation, state_size
@@ -50,7 +50,7 @@ class RelaxedData(NamedTuple):
     units : int
         The units of a share of 1.
     dim : int
-        The length of w if planes are written as dense vectors, else 0.
+        The length of w if planes may have more entries, which are then added up, else 0.
     """
 
     rows: Rows
@@ -83,45 +83,12 @@ def node_step(y, z, K, v, k):
 
 
 @register_jitable
-def pair_step(y, z, K, start, a, b, j, k):
-    """The count of the labels j, k at an edge from a to b in y minus that in z.
-
-    ``start`` is where the counts of the edge begin.
-    """
-    L, total = K - 1, 0
-    if j > 0 and k > 0:
-        at = start + (j - 1) * L + k - 1
-        return np.int64(y[at]) - np.int64(z[at])
-    if j > 0:
-        total = node_step(y, z, K, a, j)
-        for c in range(1, K):
-            total -= pair_step_inside(y, z, L, start, j, c)
-        return total
-    if k > 0:
-        total = node_step(y, z, K, b, k)
-        for c in range(1, K):
-            total -= pair_step_inside(y, z, L, start, c, k)
-        return total
-    total = node_step(y, z, K, a, 0) + node_step(y, z, K, b, 0)
-    for p in range(L * L):
-        total += np.int64(y[start + p]) - np.int64(z[start + p])
-    return total
-
-
-@register_jitable
-def pair_step_inside(y, z, L, start, j, k):
-    """The same for labels above 0."""
-    at = start + (j - 1) * L + k - 1
-    return np.int64(y[at]) - np.int64(z[at])
-
-
-@register_jitable
 def differs(y, z, start, length):
     """Whether two points differ in this part."""
-    different = False
-    for p in range(start, start + length):
-        different |= y[p] != z[p]
-    return different
+    first, second, bits = y[start : start + length], z[start : start + length], 0
+    for p in range(length):
+        bits |= np.int64(first[p]) ^ np.int64(second[p])
+    return bits != 0
 
 
 @register_jitable
@@ -157,65 +124,107 @@ def loss(data, i, y):
 
 
 @register_jitable
-def add_row(rows, i, scale, K, k, val):
-    """val += ``scale * X[i]`` as features of label k."""
-    lo, hi = rows.indptr[i], rows.indptr[i + 1]
-    values = row_values(rows, lo, hi)
-    for p in range(hi - lo):
-        f = np.int64(p) if rows.dense else np.int64(rows.indices[lo + p])
-        val[f * K + k] += scale * values[p]
+def write_row(dim, rows, i, share, K, k, idx, val, nnz):
+    """Append ``share * X[i]`` as features of label k; returns the new length.
+
+    If ``dim`` is not 0 there is room for this many entries: before they are too many, they are
+    added to a dense vector behind them, and ``idx[dim]`` says so.
+    """
+    if dim > 0 and nnz + rows.indptr[i + 1] - rows.indptr[i] > dim:
+        add_up(dim, idx, val, nnz)
+        nnz = 0
+    return row_write(rows, i, share, K, k, idx, val, nnz)
 
 
 @register_jitable
-def write_part(dense, rows, i, scale, K, k, base, idx, val, nnz):
-    """Add a row to a dense vector, or append it to a sparse one; returns the new length."""
-    if dense > 0:
-        add_row(rows, i, scale, K, k, val[base:])
-        return nnz
-    return row_write(rows, i, scale, K, base + k, idx, val, nnz)
+def add_up(dim, idx, val, nnz):
+    """Add the entries to the dense vector behind them, ``val[dim : 2 * dim]``."""
+    sums = val[dim : 2 * dim]
+    if idx[dim] == 0:
+        idx[dim] = 1
+        for j in range(dim):
+            sums[j] = 0.0
+    for p in range(nnz):
+        sums[np.int64(idx[p])] += val[p]
+
+
+@register_jitable
+def compress(dim, idx, val):
+    """Move the non-zeros of the dense vector to the front; returns their number."""
+    sums, nnz = val[dim : 2 * dim], 0
+    for j in range(dim):
+        if sums[j] != 0.0:
+            idx[nnz], val[nnz] = j, sums[j]
+            nnz += 1
+    return nnz
 
 
 @njit(nogil=True)
 def delta(data, i, y, z, idx, val):
     """phi(x, y) - phi(x, z): nodes and edges at which the two differ."""
-    K, P, dense = np.int64(data.cost.shape[0]), np.int64(data.n_pairs), data.dim
+    K, dim = np.int64(data.cost.shape[0]), data.dim
     first, nnz = data.starts[i, NODES], 0
     n = data.starts[i + 1, NODES] - first
-    for j in range(dense):
-        val[j] = 0.0
+    if dim > 0:
+        idx[dim] = 0
     for v in range(n):
         if differs(y, z, v * (K - 1), K - 1):
             for k in range(K):
                 step = node_step(y, z, K, v, k)
                 if step != 0:
                     share = step / data.units
-                    nnz = write_part(dense, data.rows, first + v, share, K, k, 0, idx, val, nnz)
-    base = data.n_features * K
+                    nnz = write_row(dim, data.rows, first + v, share, K, k, idx, val, nnz)
     for e in range(data.starts[i, EDGES], data.starts[i + 1, EDGES]):
         start, a, b, flipped = table_of(data, e, n, K)
-        if not edge_differs(y, z, K, start, a, b):
-            continue
-        for j in range(K):
-            for k in range(K):
-                number = data.pairs[k, j] if flipped else data.pairs[j, k]
-                step = pair_step(y, z, K, start, a, b, j, k) if number >= 0 else 0
-                if step != 0:
-                    share = step / data.units
-                    nnz = write_part(
-                        dense, data.edge_rows, e, share, P, number, base, idx, val, nnz
-                    )
-    return compress(dense, idx, val) if dense > 0 else nnz
+        if edge_differs(y, z, K, start, a, b):
+            nnz = write_edge(
+                dim, data.units, data.edge_rows, data.pairs, data.n_features * K,
+                np.int64(data.n_pairs), e, y, z, K, start, a, b, flipped, idx, val, nnz,
+            )  # fmt: skip
+    if dim > 0 and idx[dim] > 0:
+        add_up(dim, idx, val, nnz)
+        return compress(dim, idx, val)
+    return nnz
 
 
 @register_jitable
-def compress(dim, idx, val):
-    """Move the non-zeros of a dense vector to its front; returns their number."""
-    nnz = 0
-    for j in range(dim):
-        if val[j] != 0.0:
-            idx[nnz], val[nnz] = j, val[j]
-            nnz += 1
+def write_edge(dim, units, rows, pairs, base, P, e, y, z, K, start, a, b, flipped, idx, val, nnz):
+    """Append the features of an edge between a and b, by pairs of labels; returns the new length.
+
+    ``start`` is where its counts begin. Counts of pairs with label 0 are what the others leave.
+    """
+    for j in range(K):
+        for k in range(K):
+            step = pair_step(y, z, K, start, a, b, j, k)
+            if step == 0:
+                continue
+            number = pairs[k, j] if flipped else pairs[j, k]
+            if number >= 0:
+                nnz = write_row(dim, rows, e, step / units, P, base + number, idx, val, nnz)
     return nnz
+
+
+@register_jitable
+def pair_step(y, z, K, start, a, b, j, k):
+    """The count of the labels j, k at an edge from a to b in y minus that in z."""
+    L = K - 1
+    if j > 0 and k > 0:
+        at = start + (j - 1) * L + k - 1
+        return np.int64(y[at]) - np.int64(z[at])
+    if j > 0:
+        total = node_step(y, z, K, a, j)
+        for at in range(start + (j - 1) * L, start + j * L):
+            total -= np.int64(y[at]) - np.int64(z[at])
+        return total
+    if k > 0:
+        total = node_step(y, z, K, b, k)
+        for at in range(start + k - 1, start + L * L, L):
+            total -= np.int64(y[at]) - np.int64(z[at])
+        return total
+    total = node_step(y, z, K, a, 0) + node_step(y, z, K, b, 0)
+    for at in range(start, start + L * L):
+        total += np.int64(y[at]) - np.int64(z[at])
+    return total
 
 
 @register_jitable
