@@ -41,7 +41,7 @@ FIRST_SWEEPS, SWEEPS, SWEEPS_BETWEEN = 10, 2, 1
 ROUND, LOOKS = 20, 20
 
 #: Labels of the first core cost at most this part of the gap; the next one has a larger part.
-WIDE, WIDER = 0.25, 2.0
+WIDE, WIDER = 0.1, 2.0
 
 #: A core is solved if its gap is below this part of what is asked for.
 ENOUGH = 0.3

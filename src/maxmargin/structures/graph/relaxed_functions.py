@@ -193,38 +193,47 @@ def write_edge(dim, units, rows, pairs, base, P, e, y, z, K, start, a, b, flippe
 
     ``start`` is where its counts begin. Counts of pairs with label 0 are what the others leave.
     """
-    for j in range(K):
-        for k in range(K):
-            step = pair_step(y, z, K, start, a, b, j, k)
-            if step == 0:
-                continue
-            number = pairs[k, j] if flipped else pairs[j, k]
-            if number >= 0:
-                nnz = write_row(dim, rows, e, step / units, P, base + number, idx, val, nnz)
+    L, corner = K - 1, 0
+    inside = differs(y, z, start, L * L)
+    for j in range(L):
+        rest, row = difference(y, z, a * L + j), start + j * L
+        corner -= rest
+        if inside and differs(y, z, row, L):
+            for k in range(L):
+                step = difference(y, z, row + k)
+                if step != 0:
+                    corner, rest = corner + step, rest - step
+                    number = pairs[k + 1, j + 1] if flipped else pairs[j + 1, k + 1]
+                    nnz = write_pair(dim, units, rows, number, base, P, e, step, idx, val, nnz)
+        if rest != 0:
+            number = pairs[0, j + 1] if flipped else pairs[j + 1, 0]
+            nnz = write_pair(dim, units, rows, number, base, P, e, rest, idx, val, nnz)
+    for k in range(L):
+        rest = difference(y, z, b * L + k)
+        corner -= rest
+        if inside:
+            for j in range(L):
+                rest -= difference(y, z, start + j * L + k)
+        if rest != 0:
+            number = pairs[k + 1, 0] if flipped else pairs[0, k + 1]
+            nnz = write_pair(dim, units, rows, number, base, P, e, rest, idx, val, nnz)
+    if corner != 0:
+        nnz = write_pair(dim, units, rows, pairs[0, 0], base, P, e, corner, idx, val, nnz)
     return nnz
 
 
 @register_jitable
-def pair_step(y, z, K, start, a, b, j, k):
-    """The count of the labels j, k at an edge from a to b in y minus that in z."""
-    L = K - 1
-    if j > 0 and k > 0:
-        at = start + (j - 1) * L + k - 1
-        return np.int64(y[at]) - np.int64(z[at])
-    if j > 0:
-        total = node_step(y, z, K, a, j)
-        for at in range(start + (j - 1) * L, start + j * L):
-            total -= np.int64(y[at]) - np.int64(z[at])
-        return total
-    if k > 0:
-        total = node_step(y, z, K, b, k)
-        for at in range(start + k - 1, start + L * L, L):
-            total -= np.int64(y[at]) - np.int64(z[at])
-        return total
-    total = node_step(y, z, K, a, 0) + node_step(y, z, K, b, 0)
-    for at in range(start, start + L * L):
-        total += np.int64(y[at]) - np.int64(z[at])
-    return total
+def difference(y, z, p):
+    """A count of y minus that of z."""
+    return np.int64(y[p]) - np.int64(z[p])
+
+
+@register_jitable
+def write_pair(dim, units, rows, number, base, P, e, step, idx, val, nnz):
+    """Append the features of edge e for ``step`` counts of a pair of labels, if it has weights."""
+    if number < 0:
+        return nnz
+    return write_row(dim, rows, e, step / units, P, base + number, idx, val, nnz)
 
 
 @register_jitable
