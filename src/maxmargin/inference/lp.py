@@ -38,7 +38,7 @@ TOLERANCE = 1e-6
 FIRST_SWEEPS, SWEEPS, SWEEPS_BETWEEN = 10, 2, 1
 
 #: Iterations between two looks at the bound of a core, and the largest number of looks.
-ROUND, LOOKS = 20, 20
+ROUND, LOOKS = 20, 40
 
 #: Labels of the first core cost at most this part of the gap; the next one has a larger part.
 WIDE, WIDER = 0.1, 2.0
@@ -53,8 +53,8 @@ RATIO = 4.0
 
 @register_jitable
 def state_size(n: int, m: int, K: int) -> int:
-    """What ``solve_relaxation`` keeps: messages, the counts of a point, and the ratio of steps."""
-    return point_size(n, m, K) + 1
+    """What ``solve_relaxation`` keeps: messages, and the counts of a point."""
+    return point_size(n, m, K)
 
 
 def relaxation_size(n: int, m: int, K: int) -> int:
@@ -105,7 +105,6 @@ def solve_relaxation(plan, n, K, unary, pair, state, work, effort, part):
     It ends when their difference is ``part`` of what it was for the kept point, or TOLERANCE.
     """
     m = edge_count(plan, n)
-    size = point_size(n, m, K)
     lam, x, z = point_parts(state, n, m, K)
     cost, both, labels = work[: n * K], work[n * K : (n + 2) * K], work[(n + 2) * K :][:n]
     rest = work[(n + 2) * K + n :]
@@ -121,7 +120,7 @@ def solve_relaxation(plan, n, K, unary, pair, state, work, effort, part):
     if rounded > value:
         value = rounded
         keep_labels_as_counts(plan, n, K, labels, x, z)
-    omega, wide = first_ratio(K, pair, state[size]), WIDE
+    omega, wide = RATIO * mean_range(K, pair), WIDE
     for _ in range(effort):
         if bound - value <= goal:
             break
@@ -132,15 +131,7 @@ def solve_relaxation(plan, n, K, unary, pair, state, work, effort, part):
         sweep_both(plan, n, K, unary, pair, lam, both[:K], both[K:], SWEEPS_BETWEEN)
         bound = min(bound, label_costs(plan, n, K, unary, pair, lam, cost, both))
         wide *= WIDER
-    state[size] = omega
     return max(bound, value), value
-
-
-@register_jitable
-def first_ratio(K, pair, kept):
-    """The ratio of steps that was kept, if it is one."""
-    usual = RATIO * mean_range(K, pair)
-    return kept if 1e-3 * usual <= kept <= 1e3 * usual else usual
 
 
 @register_jitable
