@@ -1,9 +1,9 @@
 """The part of a relaxation that is not decided: few labels of some nodes, and their edges.
 
 Near the optimum almost all labels have costs (``local_polytope.label_costs``) that no good point
-can pay. The others and those of the last point are the labels of the core. A node with one label is
-decided, and adds its pair scores to those of its neighbours. What is left is the same linear program
-with far fewer variables; each of its points is a point of the whole one.
+can pay. The others and those of the last point are the labels of the core. A node with one label
+is decided, and adds its pair scores to those of its neighbours. What is left is the same linear
+program with far fewer variables; each of its points is a point of the whole one.
 
 Counts of labels and pairs of labels, in units (``points.py``), describe a whole point in the arrays
 x (n K) and z (m K K), and one of the core in arrays like its scores.

@@ -21,7 +21,8 @@ from ...problem import Pack
 from ...result import RELAXED
 from .functions import MESSAGES, NODES, PLAN
 from .problem import GraphProblem
-from .relaxed_functions import RelaxedData, messages_of, relaxed_functions
+from .relaxed_functions import messages_of, relaxed_functions
+from .relaxed_planes import RelaxedData
 
 
 class RelaxedGraphProblem(GraphProblem):
@@ -32,8 +33,11 @@ class RelaxedGraphProblem(GraphProblem):
 
     bounds = RELAXED
 
-    def __init__(self, n_classes: int, pairwise: str = "full", cost: Any = None):
-        super().__init__(n_classes, pairwise, cost, "roof-dual" if n_classes == 2 else "lp")
+    def __init__(
+        self, n_classes: int, pairwise: str = "full", cost: Any = None, type_classes: Any = None
+    ):
+        kind = "roof-dual" if n_classes == 2 else "lp"
+        super().__init__(n_classes, pairwise, cost, kind, type_classes)
         self.units = units_of(n_classes)
         self.functions = relaxed_functions(n_classes == 2)
 
@@ -100,6 +104,9 @@ class RelaxedGraphProblem(GraphProblem):
             n, lo, hi = int(starts[i + 1, NODES] - starts[i, NODES]), offsets[i], offsets[i + 1]
             ends = pack.data.plan[starts[i, PLAN] :][: 2 * m].reshape(m, 2)
             valid[lo:hi] &= is_point(labels[lo:hi], n, ends, self.n_classes, self.units)
+            if len(pack.data.instead):
+                own = pack.data.instead[starts[i, NODES] : starts[i + 1, NODES]]
+                valid[lo:hi] &= has_own_labels(labels[lo:hi], own, self.units)
         return valid
 
     def first_scores(self, pack: Pack, w: np.ndarray, labels: np.ndarray) -> np.ndarray:
@@ -125,3 +132,11 @@ def is_point(y: np.ndarray, n: int, ends: np.ndarray, K: int, units: int) -> boo
     neither = units - nodes[ends[:, 0]].sum(1) - second.sum(1)
     rest = units - nodes.sum(1)
     return all((part >= 0).all() for part in (y, rest, first, second, neither))
+
+
+def has_own_labels(y: np.ndarray, instead: np.ndarray, units: int) -> bool:
+    """Whether a point has no counts of labels that its nodes cannot have."""
+    n, K = instead.shape
+    nodes = y[: n * (K - 1)].reshape(n, K - 1).astype(np.int64)
+    counts = np.column_stack([units - nodes.sum(axis=1), nodes])
+    return not counts[instead != np.arange(K)].any()
