@@ -31,7 +31,7 @@ def units_of(K: int) -> int:
 
 
 @register_jitable
-def point_length(n: int, m: int, K: int) -> int:
+def point_length(n, m, K):
     """The length of a point as integers."""
     return n * (K - 1) + m * (K - 1) * (K - 1)
 
