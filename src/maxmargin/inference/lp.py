@@ -84,7 +84,7 @@ def decode_lp(plan, K, unary, pair, y, messages, work, effort):
     m = edge_count(plan, n)
     size = state_size(n, m, K)
     state, labels, moves = messages[:size], messages[size : size + n], messages[size + n :]
-    bound, _ = solve_relaxation(plan, n, K, unary, pair, state, work, effort, 0.0)
+    bound, _ = solve_relaxation(plan, n, K, unary, pair, state, work, effort, LOOKS, 0.0)
     shares = point_parts(state, n, m, K)[1]
     for v in range(n):
         y[v] = highest(shares[v * K : v * K + K], K)
@@ -99,10 +99,10 @@ def decode_lp(plan, K, unary, pair, y, messages, work, effort):
 
 
 @register_jitable
-def solve_relaxation(plan, n, K, unary, pair, state, work, effort, part):
+def solve_relaxation(plan, n, K, unary, pair, state, work, effort, looks, part):
     """Improve the kept point by at most ``effort`` cores; returns the bound and its value.
 
-    It ends when their difference is ``part`` of what it was for the kept point, or TOLERANCE.
+    A core gets at most ``looks`` times ROUND iterations. It ends when their difference is ``part`` of what it was for the kept point, or TOLERANCE.
     """
     m = edge_count(plan, n)
     lam, x, z = point_parts(state, n, m, K)
@@ -126,7 +126,18 @@ def solve_relaxation(plan, n, K, unary, pair, state, work, effort, part):
             break
         core = make_core(plan, n, K, unary, pair, cost, wide * (bound - value), x, rest)
         omega, value = solve_core(
-            plan, n, K, core, lam, x, z, omega, value, ENOUGH * goal, rest[core_size(n, m, K) :]
+            plan,
+            n,
+            K,
+            core,
+            lam,
+            x,
+            z,
+            omega,
+            value,
+            ENOUGH * goal,
+            looks,
+            rest[core_size(n, m, K) :],
         )
         sweep_both(plan, n, K, unary, pair, lam, both[:K], both[K:], SWEEPS_BETWEEN)
         bound = min(bound, label_costs(plan, n, K, unary, pair, lam, cost, both))
@@ -149,7 +160,7 @@ def keep_labels_as_counts(plan, n, K, labels, x, z):
 
 
 @register_jitable
-def solve_core(plan, n, K, core, lam, x, z, omega, value, goal, work):
+def solve_core(plan, n, K, core, lam, x, z, omega, value, goal, looks, work):
     """Improve messages and the point by those of the core; returns the ratio and the value."""
     size = core_length(core)
     now, anchor, new = work[:size], work[size : 2 * size], work[2 * size : 3 * size]
@@ -165,7 +176,7 @@ def solve_core(plan, n, K, core, lam, x, z, omega, value, goal, work):
     for j in range(size):
         anchor[j] = now[j]
     k, first, last = 0, np.inf, np.inf
-    for t in range(LOOKS * ROUND):
+    for t in range(looks * ROUND):
         dual, primal = advance(core, now, anchor, new, ahead, omega, (k + 1) / (k + 2))
         length = np.sqrt(dual + primal)
         first = length if k == 0 else first

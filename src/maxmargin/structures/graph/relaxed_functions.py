@@ -11,7 +11,7 @@ from numba.extending import register_jitable
 
 from ...inference import decoder
 from ...inference.local_polytope import point_parts
-from ...inference.lp import solve_relaxation, state_size
+from ...inference.lp import LOOKS, solve_relaxation, state_size
 from ...inference.points import point_length, write_counts, write_halves, write_labels
 from ...inference.two_labels import relax
 from ...problem import PREDICT, Functions
@@ -24,6 +24,9 @@ from .relaxed_planes import delta, loss
 #: A call of the oracle ends when the gap of its point is this part of that of the last call's
 #: point, or after this many cores (``inference/lp.py``): its precision follows that of training.
 PART, CORES = 0.1, 4
+
+#: The first call of an example has fewer iterations, later ones more and more.
+FIRST_LOOKS = 2
 
 
 @register_jitable
@@ -104,7 +107,10 @@ def relaxed_decode(decode_forest: Any) -> Any:
             use_own_labels(data, i, rest[:n])
             write_labels(plan, n, K, data.units, rest[:n], y)
             return np.nan
-        bound, value = solve_relaxation(plan, n, K, unary, pair, state, rest, CORES, PART)
+        calls = len(state) - 1
+        looks = min(FIRST_LOOKS + np.int64(max(state[calls], 0.0)), LOOKS)
+        state[calls] = min(state[calls] + 1.0, 1.0 * LOOKS)
+        bound, value = solve_relaxation(plan, n, K, unary, pair, state, rest, CORES, looks, PART)
         _, x, z = point_parts(state, n, len(pair) // (K * K), K)
         use_own_counts(data, i, plan, x, z)
         write_counts(plan, n, K, x, z, y)
@@ -125,4 +131,4 @@ def relaxed_functions(two: bool) -> Functions:
 
 def messages_of(n: int, m: int, K: int) -> int:
     """The numbers that a graph keeps from call to call."""
-    return 0 if K == 2 else state_size(n, m, K)
+    return 0 if K == 2 else state_size(n, m, K) + 1
