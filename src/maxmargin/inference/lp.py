@@ -102,7 +102,8 @@ def decode_lp(plan, K, unary, pair, y, messages, work, effort):
 def solve_relaxation(plan, n, K, unary, pair, state, work, effort, looks, part):
     """Improve the kept point by at most ``effort`` cores; returns the bound and its value.
 
-    A core gets at most ``looks`` times ROUND iterations. It ends when their difference is ``part`` of what it was for the kept point, or TOLERANCE.
+    A core gets at most ``looks`` times ROUND iterations. It ends when the difference is ``part`` of
+    what it was for the kept point, or TOLERANCE.
     """
     m = edge_count(plan, n)
     lam, x, z = point_parts(state, n, m, K)
