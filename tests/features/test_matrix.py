@@ -46,7 +46,7 @@ def test_entries_are_those_of_all_patterns(n, most, patterns, seed):
         assert (np.diff(row) > 0).all()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.lists(st.binary(max_size=3), max_size=30), max_size=4))
 def test_words_are_numbered_in_the_order_in_which_they_are_seen(blocks):
     words, index = Words(), {}
@@ -67,7 +67,7 @@ def test_many_words_keep_their_numbers():
         assert found.tolist() == list(range(start + 5_000))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(
         st.lists(

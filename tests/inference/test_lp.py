@@ -6,9 +6,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maxmargin.inference import maximise, message_size
+from maxmargin.inference.core import core_size, make_core, store_counts
 from maxmargin.inference.lp import TOLERANCE
 from maxmargin.inference.plan import plan_graph
-from maxmargin.inference.points import FINE, point_length, quantise, quantise_size, write_halves
+from maxmargin.inference.points import (
+    FINE,
+    is_consistent,
+    point_length,
+    quantise,
+    write_counts,
+    write_halves,
+)
 from maxmargin.inference.slow import relaxation
 from maxmargin.structures.graph.relaxed import is_point
 from small_graphs import Model, decode, models, random_edges
@@ -59,23 +67,44 @@ def test_two_labels_are_solved_by_roof_duality():
 
 @given(models(labels=(3, 4), nodes=4), st.integers(0, 2**32 - 1), st.booleans())
 @settings(max_examples=100)
-def test_quantised_points_are_consistent(model, seed, sharp):
-    """Shares of nodes and edges that have nothing to do with each other; also whole ones."""
+def test_points_of_any_core_are_consistent(model, seed, sharp):
+    """Shares of nodes and edges that have nothing to do with each other; also whole ones.
+
+    The core has a random choice of labels; where it has one label, the node is decided.
+    """
     (n, K), m = model.unary.shape, len(model.edges)
     rng, plan = np.random.default_rng(seed), plan_graph(n, model.edges)
-    x, z = rng.dirichlet(np.full(K, 0.3), n), rng.dirichlet(np.full(K * K, 0.3), m)
-    if sharp:
-        x = np.eye(K)[x.argmax(axis=1)]
-    y, work = np.zeros(point_length(n, m, K), np.int32), np.zeros(quantise_size(n, K))
-    lam = rng.normal(size=2 * m * K)
-    value = quantise(
-        plan, n, K, FINE, model.unary.ravel(), model.pair.ravel(), lam, x.ravel(), z.ravel(), y,
-        work,
-    )  # fmt: skip
+    kept = np.eye(K)[rng.integers(K, size=n)]
+    work = np.zeros(core_size(n, m, K))
+    unary, pair = model.unary.ravel().astype(float), model.pair.ravel().astype(float)
+    core = make_core(plan, n, K, unary, pair, rng.random(n * K), 0.4, kept.ravel(), work)
+    labels, pairs = core.start[core.n], core.at[core.m]
+    x = shares(rng, np.diff(core.start[: core.n + 1]), sharp)
+    z = shares(rng, np.diff(core.at[: core.m + 1]))
+    lam, count, table = rng.normal(size=core.arc[core.m]), np.zeros(labels), np.zeros(pairs)
+    value = quantise(core, FINE, lam, x, z, count, table, np.zeros(2 * K))
+    assert np.abs(count / FINE - x).max(initial=0) <= 1 / FINE + 1e-12
+    nodes, edges = np.full(n * K, 7.0), np.full(m * K * K, 7.0)
+    store_counts(plan, n, K, FINE, core, count, table, nodes, edges)
+    assert is_consistent(plan, n, K, FINE, nodes, edges)
+    assert value == pytest.approx((nodes @ unary + edges @ pair) / FINE)
+    y = np.zeros(point_length(n, m, K), np.int32)
+    write_counts(plan, n, K, nodes, edges, y)
     assert is_point(y, n, model.edges, K, FINE)
-    nodes, tables = whole(y, n, model.edges, K, FINE)
-    assert value == pytest.approx((nodes * model.unary).sum() + (tables * model.pair).sum())
-    assert np.abs(nodes - x).max() <= 1 / FINE + 1e-12
+    for counts in (nodes, edges):
+        if len(counts):
+            counts[0] += 1.0
+            assert not is_consistent(plan, n, K, FINE, nodes, edges)
+            counts[0] -= 1.0
+
+
+def shares(rng, sizes, sharp=False):
+    """Random shares of 1 for groups of these sizes, or single ones."""
+    groups = [
+        np.eye(size)[rng.integers(size)] if sharp else rng.dirichlet(np.full(size, 0.3))
+        for size in sizes
+    ]
+    return np.concatenate([np.zeros(0), *groups])
 
 
 def whole(y, n, edges, K, units):

@@ -6,21 +6,27 @@ import numpy as np
 from numba.extending import register_jitable
 
 from ..engine.keep import keep
+from .core import core_size, load_point, make_core, store_counts, store_messages
 from .expansion import expand, expansion_size, recall
-from .local_polytope import (
+from .hybrid_gradient import (
     NECESSARY,
     SUFFICIENT,
     advance,
-    dual_bound,
+    core_bound,
+    core_length,
+    core_parts,
+    squared_distances,
+)
+from .local_polytope import (
+    label_costs,
     mean_range,
     point_parts,
     point_size,
-    squared_distances,
-    start_shares,
-    sweep,
+    round_labels,
+    sweep_both,
 )
 from .plan import edge_count
-from .points import FINE, point_length, quantise, quantise_size
+from .points import FINE, dot, is_consistent, quantise
 from .tables import highest, labelling_value
 from .trees import move_forests, tree_size
 from .trws import tight
@@ -28,11 +34,17 @@ from .trws import tight
 #: The relaxation is solved if the bound is this close to the value of a point, relative to it.
 TOLERANCE = 1e-6
 
-#: Sweeps of TRW-S before the iterations of the first call, and of later ones.
-FIRST_SWEEPS, SWEEPS = 10, 2
+#: Sweeps of TRW-S before the first core of the first call, of later ones, and after a core.
+FIRST_SWEEPS, SWEEPS, SWEEPS_BETWEEN = 10, 2, 1
 
-#: Iterations in one unit of effort.
-ROUND = 40
+#: Iterations between two looks at the bound of a core, and the largest number of looks.
+ROUND, LOOKS = 20, 40
+
+#: Labels of the first core cost at most this part of the gap; the next one has a larger part.
+WIDE, WIDER = 0.1, 2.0
+
+#: A core is solved if its gap is below this part of what is asked for.
+ENOUGH = 0.3
 
 #: The ratio of the first steps of messages and shares, in mean ranges of the scores of edges.
 #: Large ratios find good points early; restarts change it.
@@ -41,19 +53,19 @@ RATIO = 4.0
 
 @register_jitable
 def state_size(n: int, m: int, K: int) -> int:
-    """What ``solve_relaxation`` keeps: a point, and the number of calls."""
-    return point_size(n, m, K) + 1
+    """What ``solve_relaxation`` keeps: messages, and the counts of a point."""
+    return point_size(n, m, K)
 
 
 def relaxation_size(n: int, m: int, K: int) -> int:
     """The scratch of ``solve_relaxation``."""
-    return 2 * point_size(n, m, K) + 2 * K + quantise_size(n, K)
+    core = core_size(n, m, K) + 4 * point_size(n, m, K) + 2 * m * K + n * K + 2 * K
+    return n * K + 2 * K + n + core
 
 
 def lp_size(n: int, m: int, K: int) -> int:
     """The scratch of ``decode_lp``."""
-    moves = max(expansion_size(n, m, K), tree_size(n, K))
-    return max(moves, relaxation_size(n, m, K) + point_length(n, m, K))
+    return max(expansion_size(n, m, K), tree_size(n, K), relaxation_size(n, m, K))
 
 
 def lp_messages(n: int, m: int, K: int) -> int:
@@ -65,15 +77,14 @@ def lp_messages(n: int, m: int, K: int) -> int:
 def decode_lp(plan, K, unary, pair, y, messages, work, effort):
     """y = labels rounded from the relaxation and improved by moves; returns its optimum.
 
-    The bound is above the optimum by at most TOLERANCE, relative to it, unless ``effort`` times
-    ROUND iterations were not enough.
+    The bound is above the optimum by at most TOLERANCE, relative to it, unless ``effort`` cores
+    were not enough.
     """
     n = len(y)
     m = edge_count(plan, n)
     size = state_size(n, m, K)
     state, labels, moves = messages[:size], messages[size : size + n], messages[size + n :]
-    point = work[: point_length(n, m, K)]
-    bound, _ = solve_relaxation(plan, n, K, unary, pair, state, point, work[len(point) :], effort)
+    bound, _ = solve_relaxation(plan, n, K, unary, pair, state, work, effort, LOOKS, 0.0)
     shares = point_parts(state, n, m, K)[1]
     for v in range(n):
         y[v] = highest(shares[v * K : v * K + K], K)
@@ -88,45 +99,110 @@ def decode_lp(plan, K, unary, pair, y, messages, work, effort):
 
 
 @register_jitable
-def solve_relaxation(plan, n, K, unary, pair, state, point, work, effort):
-    """point = the best one of at most ``effort`` ROUNDs; returns the bound and its value."""
+def solve_relaxation(plan, n, K, unary, pair, state, work, effort, looks, part):
+    """Improve the kept point by at most ``effort`` cores; returns the bound and its value.
+
+    A core gets at most ``looks`` times ROUND iterations. It ends when the difference is ``part`` of
+    what it was for the kept point, or TOLERANCE.
+    """
     m = edge_count(plan, n)
-    size = point_size(n, m, K)
-    now, anchor, new, rest = state[:size], work[:size], work[size : 2 * size], work[2 * size :]
-    belief, source, rest = rest[:K], rest[K : 2 * K], rest[2 * K :]
-    lam, _, _ = point_parts(now, n, m, K)
-    fresh = not state[size] > 0.0
-    for _ in range(FIRST_SWEEPS if fresh else SWEEPS):
-        sweep(plan, n, K, unary, pair, lam, belief, source, True)
-        sweep(plan, n, K, unary, pair, lam, belief, source, False)
-    if fresh:
-        start_shares(plan, n, K, unary, now, belief)
-    omega = RATIO * mean_range(K, pair)
-    bound, value = dual_bound(plan, n, K, unary, pair, lam, belief), -np.inf
+    lam, x, z = point_parts(state, n, m, K)
+    cost, both, labels = work[: n * K], work[n * K : (n + 2) * K], work[(n + 2) * K :][:n]
+    rest = work[(n + 2) * K + n :]
+    fresh = not is_consistent(plan, n, K, FINE, x, z)
+    times = FIRST_SWEEPS if fresh else SWEEPS
+    sweep_both(plan, n, K, unary, pair, lam, both[:K], both[K:], times)
+    bound = label_costs(plan, n, K, unary, pair, lam, cost, both)
+    round_labels(plan, n, K, unary, pair, lam, both, labels)
+    value, rounded = -np.inf, labelling_value(plan, K, unary, pair, labels)
+    if not fresh:
+        value = (dot(unary, x) + dot(pair, z)) / FINE
+    goal = max(part * (bound - (rounded if fresh else value)), TOLERANCE * (1.0 + abs(bound)))
+    if rounded > value:
+        value = rounded
+        keep_labels_as_counts(plan, n, K, labels, x, z)
+    omega, wide = RATIO * mean_range(K, pair), WIDE
+    for _ in range(effort):
+        if bound - value <= goal:
+            break
+        core = make_core(plan, n, K, unary, pair, cost, wide * (bound - value), x, rest)
+        omega, value = solve_core(
+            plan,
+            n,
+            K,
+            core,
+            lam,
+            x,
+            z,
+            omega,
+            value,
+            ENOUGH * goal,
+            looks,
+            rest[core_size(n, m, K) :],
+        )
+        sweep_both(plan, n, K, unary, pair, lam, both[:K], both[K:], SWEEPS_BETWEEN)
+        bound = min(bound, label_costs(plan, n, K, unary, pair, lam, cost, both))
+        wide *= WIDER
+    return max(bound, value), value
+
+
+@register_jitable
+def keep_labels_as_counts(plan, n, K, labels, x, z):
+    """x, z = the counts of a labelling."""
+    for j in range(len(x)):
+        x[j] = 0.0
+    for j in range(len(z)):
+        z[j] = 0.0
+    for v in range(n):
+        x[v * K + np.int64(labels[v])] = FINE
+    for e in range(edge_count(plan, n)):
+        a, b = np.int64(labels[plan[2 * e]]), np.int64(labels[plan[2 * e + 1]])
+        z[(e * K + a) * K + b] = FINE
+
+
+@register_jitable
+def solve_core(plan, n, K, core, lam, x, z, omega, value, goal, looks, work):
+    """Improve messages and the point by those of the core; returns the ratio and the value."""
+    size = core_length(core)
+    now, anchor, new = work[:size], work[size : 2 * size], work[2 * size : 3 * size]
+    lam0, x0, z0 = core_parts(core, now)
+    work = work[3 * size :]
+    best, ahead, belief = work[: len(lam0)], work[len(lam0) :], work[2 * len(lam0) :]
+    count = belief[len(x0) :]
+    table, left = count[len(x0) :], count[len(x0) + len(z0) :]
+    load_point(core, K, FINE, lam, x, z, lam0, x0, z0)
+    bound = core_bound(core, lam0, belief)
+    for j in range(len(lam0)):
+        best[j] = lam0[j]
     for j in range(size):
         anchor[j] = now[j]
     k, first, last = 0, np.inf, np.inf
-    for t in range(effort * ROUND):
-        dual, primal = advance(plan, n, K, unary, pair, now, anchor, new, omega, (k + 1) / (k + 2))
+    for t in range(looks * ROUND):
+        dual, primal = advance(core, now, anchor, new, ahead, omega, (k + 1) / (k + 2))
         length = np.sqrt(dual + primal)
         first = length if k == 0 else first
         k += 1
         if (t + 1) % ROUND == 0:
-            lam1, x1, z1 = point_parts(new, n, m, K)
-            bound = min(bound, dual_bound(plan, n, K, unary, pair, lam1, belief))
-            value = quantise(plan, n, K, FINE, unary, pair, lam1, x1, z1, point, rest)
-            if bound - value <= TOLERANCE * (1.0 + abs(bound)):
+            lam1, x1, z1 = core_parts(core, new)
+            found = core_bound(core, lam1, belief)
+            if found < bound:
+                bound = found
+                for j in range(len(lam1)):
+                    best[j] = lam1[j]
+            found = quantise(core, FINE, lam1, x1, z1, count, table, left)
+            if found > value:
+                value = found
+                store_counts(plan, n, K, FINE, core, count, table, x, z)
+            if bound - value <= goal:
                 break
         shorter = length <= SUFFICIENT * first or (length <= NECESSARY * first and length > last)
         last = length
-        if shorter or (k > ROUND and 3 * k > t):
-            dual, primal = squared_distances(plan, n, K, new, anchor)
+        if shorter or (k > 2 * ROUND and 3 * k > t):
+            dual, primal = squared_distances(core, new, anchor)
             if dual > 0.0 and primal > 0.0:
                 omega = np.sqrt(omega * np.sqrt(dual / primal))
             for j in range(size):
                 now[j] = anchor[j] = new[j]
             k, last = 0, np.inf
-    for j in range(size):
-        now[j] = new[j]
-    state[size] = 1.0 if fresh else state[size] + 1.0
-    return max(bound, value), value
+    store_messages(core, K, best, lam)
+    return omega, value

@@ -31,14 +31,52 @@ def units_of(K: int) -> int:
 
 
 @register_jitable
-def point_length(n: int, m: int, K: int) -> int:
+def point_length(n, m, K):
     """The length of a point as integers."""
     return n * (K - 1) + m * (K - 1) * (K - 1)
 
 
-def quantise_size(n: int, K: int) -> int:
-    """The scratch of ``quantise``."""
-    return n * K + K * K + 2 * K
+@register_jitable
+def write_counts(plan, n, K, x, z, y):
+    """y = the point with these counts of all labels (n K) and pairs of labels (m K K)."""
+    L = K - 1
+    for v in range(n):
+        for k in range(L):
+            y[v * L + k] = np.int64(x[v * K + k + 1])
+    for e in range(edge_count(plan, n)):
+        for j in range(L):
+            to, row = n * L + (e * L + j) * L, (e * K + j + 1) * K + 1
+            for k in range(L):
+                y[to + k] = np.int64(z[row + k])
+
+
+@register_jitable
+def is_consistent(plan, n, K, units, x, z):
+    """Whether these are the counts of a point, which are whole."""
+    for v in range(n):
+        total = 0.0
+        for k in range(K):
+            total += x[v * K + k]
+        if total != units:
+            return False
+    for j in range(n * K):
+        if not (x[j] >= 0.0 and x[j] == np.floor(x[j])):
+            return False
+    for e in range(edge_count(plan, n)):
+        a, b = np.int64(plan[2 * e]), np.int64(plan[2 * e + 1])
+        table, least = z[e * K * K : (e + 1) * K * K], 0.0
+        for j in range(K * K):
+            least = min(least, table[j] if table[j] == np.floor(table[j]) else -1.0)
+        for j in range(K):
+            rows = columns = 0.0
+            for k in range(K):
+                rows += table[j * K + k]
+                columns += table[k * K + j]
+            if rows != x[a * K + j] or columns != x[b * K + j]:
+                return False
+        if least < 0.0:
+            return False
+    return True
 
 
 @register_jitable
@@ -71,33 +109,30 @@ def write_halves(plan, n, pair, state, y):
 
 
 @register_jitable
-def quantise(plan, n, K, units, unary, pair, lam, x, z, y, work):
-    """y = a point near the shares x, z of nodes and edges; returns its value.
+def quantise(core, units, lam, x, z, count, table, left):
+    """count, table = a point near the shares x, z of a core, in units; returns its value.
 
     Shares of edges that do not fit those of their ends are cut, and the rest goes where the scores
-    minus the messages ``lam`` are highest.
+    minus the messages ``lam`` are highest. ``left`` holds as many numbers as two nodes have labels.
     """
-    L, total = K - 1, 0.0
-    count, rest = work[: n * K], work[n * K :]
-    for v in range(n):
-        mine = count[v * K : v * K + K]
-        round_node(K, units, x[v * K : v * K + K], mine)
-        total += dot(unary[v * K : v * K + K], mine)
-        for k in range(1, K):
-            y[v * L + k - 1] = np.int64(mine[k])
-    table, left = rest[: K * K], rest[K * K : K * K + 2 * K]
-    for e in range(edge_count(plan, n)):
-        a, b = np.int64(plan[2 * e]), np.int64(plan[2 * e + 1])
+    total, start = 0.0, core.start
+    for p in range(core.n):
+        lo, hi = start[p], start[p + 1]
+        round_node(hi - lo, units, x[lo:hi], count[lo:hi])
+        total += dot(core.unary[lo:hi], count[lo:hi])
+    for q in range(core.m):
+        a, b = start[core.first[q]], start[core.second[q]]
+        J, K = start[core.first[q] + 1] - a, start[core.second[q] + 1] - b
+        for j in range(J):
+            left[j] = count[a + j]
         for k in range(K):
-            left[k], left[K + k] = count[a * K + k], count[b * K + k]
-        scores = pair[e * K * K : (e + 1) * K * K]
-        cut_shares(K, units, z[e * K * K : (e + 1) * K * K], left, table)
-        fill_rest(K, scores, lam[2 * e * K : (2 * e + 2) * K], left, table)
-        total += dot(scores, table)
-        for j in range(1, K):
-            for k in range(1, K):
-                y[n * L + (e * L + j - 1) * L + k - 1] = np.int64(table[j * K + k])
-    return total / units
+            left[J + k] = count[b + k]
+        lo, hi = core.at[q], core.at[q + 1]
+        scores, mine = core.pair[lo:hi], table[lo:hi]
+        cut_shares(J, K, units, z[lo:hi], left, mine)
+        fill_rest(J, K, scores, lam[core.arc[q] : core.arc[q + 1]], left, mine)
+        total += dot(scores, mine)
+    return total / units + core.constant
 
 
 @register_jitable
@@ -131,9 +166,9 @@ def round_node(K, units, shares, count):
 
 
 @register_jitable
-def cut_shares(K, units, shares, left, table):
+def cut_shares(J, K, units, shares, left, table):
     """table = counts of pairs, at most ``left`` in each row and column; lowers ``left`` by them."""
-    for j in range(K):
+    for j in range(J):
         total = 0.0
         for k in range(K):
             table[j * K + k] = np.floor(units * shares[j * K + k] + 0.5)
@@ -143,33 +178,33 @@ def cut_shares(K, units, shares, left, table):
                 table[j * K + k] = np.floor(table[j * K + k] * left[j] / total)
     for k in range(K):
         total = 0.0
-        for j in range(K):
+        for j in range(J):
             total += table[j * K + k]
-        if total > left[K + k]:
-            for j in range(K):
-                table[j * K + k] = np.floor(table[j * K + k] * left[K + k] / total)
-    for j in range(K):
+        if total > left[J + k]:
+            for j in range(J):
+                table[j * K + k] = np.floor(table[j * K + k] * left[J + k] / total)
+    for j in range(J):
         for k in range(K):
             left[j] -= table[j * K + k]
-            left[K + k] -= table[j * K + k]
+            left[J + k] -= table[j * K + k]
 
 
 @register_jitable
-def fill_rest(K, scores, lam, left, table):
+def fill_rest(J, K, scores, lam, left, table):
     """Add what is left of rows and columns to the pairs with the highest scores minus messages."""
-    for _ in range(2 * K):
+    for _ in range(J + K):
         best, top = -1, -np.inf
-        for j in range(K):
+        for j in range(J):
             if left[j] <= 0.0:
                 continue
             for k in range(K):
-                value = scores[j * K + k] - lam[j] - lam[K + k]
-                if left[K + k] > 0.0 and value > top:
+                value = scores[j * K + k] - lam[j] - lam[J + k]
+                if left[J + k] > 0.0 and (best < 0 or value > top):
                     best, top = j * K + k, value
         if best < 0:
             break
         j, k = best // K, best % K
-        amount = min(left[j], left[K + k])
+        amount = min(left[j], left[J + k])
         table[best] += amount
         left[j] -= amount
-        left[K + k] -= amount
+        left[J + k] -= amount

@@ -14,7 +14,7 @@ from ..engine.shard import Shard
 from ..engine.threads import no_limit
 from ..engine.vectors import Vector
 from ..objective import gap_target
-from ..result import Callback, Record, Result, Status, Stop
+from ..result import RELAXED, Callback, Record, Result, Status, Stop
 from .base import Solver
 from .certificate import Certificate
 from .contradiction import check_bounds, check_bounds_read, check_finite
@@ -22,6 +22,10 @@ from .task import Clock, Task, TimeUp
 
 #: Stop after this many iterations without any progress: only rounding errors are left.
 STALLED_AFTER = 30
+
+#: The bounds of relaxed problems come closer during training. So training goes on until the
+#: optimisation part is below this fraction of the target, as long as the whole gap is above it.
+PATIENCE = 0.5
 
 
 @dataclass
@@ -208,8 +212,10 @@ def _ending(task: Task, run: Run, stop: Stop, wants_stop: bool) -> Status | None
     """The status of the stopping rule that applies now, or None."""
     best = run.best
     target = gap_target(stop.tol, task.C, task.n)
-    if best.gap_optimisation <= target:
-        return Status.CONVERGED if best.gap <= target else Status.INFERENCE_LIMITED
+    if best.gap <= target:
+        return Status.CONVERGED
+    if best.gap_optimisation <= (PATIENCE if task.shard.bounds == RELAXED else 1.0) * target:
+        return Status.INFERENCE_LIMITED
     if run.state.finished:
         return run.state.status
     if best.w is None and len(run.history) >= stop.max_iter + STALLED_AFTER:

@@ -114,6 +114,15 @@ def fitted():
     return mm.GraphSVC(C=C, tol=1e-3).fit(X, Y), X, Y
 
 
+def test_trees_are_trained_alike_with_relax(fitted):
+    """The relaxation of a tree is tight."""
+    clf, X, Y = fitted
+    relaxed = mm.GraphSVC(C=C, tol=1e-3, relax=True).fit(X, Y)
+    assert relaxed.result_.converged
+    assert relaxed.result_.dual <= clf.result_.primal + 1e-9
+    assert clf.result_.dual <= relaxed.result_.primal + 1e-9
+
+
 def test_a_type_has_only_its_labels_and_weights(fitted):
     clf, X, _ = fitted
     assert clf.types_.tolist() == ["line", "word"]

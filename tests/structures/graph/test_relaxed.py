@@ -82,6 +82,30 @@ def test_two_labels_reach_the_optimum_over_all_half_integral_points():
     assert exact.dual < result.dual - 0.01  # halves do matter here
 
 
+@pytest.mark.parametrize("K", [2, 3])
+def test_points_have_the_labels_of_their_types(K):
+    """Nodes of type 1 have label 1 only, those of type 0 the other ones."""
+    X, Y = rings(K, (4, 5, 4), 1)
+    X = [
+        mm.Graph(x.nodes, x.edges, x.edge_features, types=y % 2) for x, y in zip(X, Y, strict=True)
+    ]
+    own = np.arange(K) % 2 == np.array([[0], [1]])
+    problem = RelaxedGraphProblem(K, type_classes=own)
+    pack = problem.pack(X, Y)
+    shard, w = Shard(problem, pack), np.random.RandomState(0).randn(pack.dim)
+    labels, bound = pack.truth.copy(), shard.new_bounds()
+    for _ in range(5):
+        shard.oracle(w, MARGIN, labels, shard.everyone, bound)
+    assert problem.valid_labels(pack, labels).all()
+    if K == 2:
+        assert (labels == pack.truth).all()  # each node has one label
+        return
+    value = shard.collect(w, MARGIN, labels)[2]
+    np.testing.assert_allclose(bound, value, atol=1e-4)  # so that no point is better
+    wrong = RelaxedGraphProblem(K).pack(X, [np.ones(len(x), int) for x in X]).truth
+    assert not problem.valid_labels(pack, wrong).any()
+
+
 @pytest.mark.parametrize("pairwise", ["full", "symmetric", "potts"])
 def test_more_labels_agree_with_highs(pairwise):
     C, (X, Y) = 5.0, rings(3, (4, 5, 4), 1)

@@ -139,7 +139,45 @@ def use_own_labels(data, i, y):
         return
     first = data.starts[i, NODES]
     for v in range(len(y)):
-        y[v] = data.instead[first + v, y[v]]
+        y[v] = data.instead[first + v, np.int64(y[v])]
+
+
+@register_jitable
+def use_own_counts(data, i, plan, x, z):
+    """The same for the counts of a point: x (n K) of labels, z (m K K) of pairs of labels."""
+    if data.instead.shape[0] == 0:
+        return
+    K, first = np.int64(data.cost.shape[0]), data.starts[i, NODES]
+    for v in range(len(x) // K):
+        move_counts(data.instead[first + v], K, x[v * K : v * K + K], 1, 1)
+    for e in range(len(z) // (K * K)):
+        table = z[e * K * K : (e + 1) * K * K]
+        move_counts(data.instead[first + plan[2 * e]], K, table, K, K)
+        for j in range(K):
+            row = table[j * K : j * K + K]
+            move_counts(data.instead[first + plan[2 * e + 1]], K, row, 1, 1)
+
+
+@register_jitable
+def move_counts(instead, K, count, step, size):
+    """Move ``size`` counts, which begin at ``step`` times a label, to those of other labels."""
+    for k in range(K):
+        own = np.int64(instead[k])
+        if own != k:
+            for p in range(size):
+                count[own * step + p] += count[k * step + p]
+                count[k * step + p] = 0.0
+
+
+@register_jitable
+def use_own_states(data, i, state):
+    """The same for the states of two labels: nodes with one label are not divided."""
+    if data.instead.shape[0] == 0:
+        return
+    first = data.starts[i, NODES]
+    for v in range(len(state)):
+        if data.instead[first + v, 0] == data.instead[first + v, 1]:
+            state[v] = data.instead[first + v, 0]
 
 
 @register_jitable

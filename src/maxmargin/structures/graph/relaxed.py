@@ -21,7 +21,8 @@ from ...problem import Pack
 from ...result import RELAXED
 from .functions import MESSAGES, NODES, PLAN
 from .problem import GraphProblem
-from .relaxed_functions import RelaxedData, messages_of, relaxed_functions
+from .relaxed_functions import messages_of, relaxed_functions
+from .relaxed_planes import RelaxedData
 
 
 class RelaxedGraphProblem(GraphProblem):
@@ -32,8 +33,11 @@ class RelaxedGraphProblem(GraphProblem):
 
     bounds = RELAXED
 
-    def __init__(self, n_classes: int, pairwise: str = "full", cost: Any = None):
-        super().__init__(n_classes, pairwise, cost, "roof-dual" if n_classes == 2 else "lp")
+    def __init__(
+        self, n_classes: int, pairwise: str = "full", cost: Any = None, type_classes: Any = None
+    ):
+        kind = "roof-dual" if n_classes == 2 else "lp"
+        super().__init__(n_classes, pairwise, cost, kind, type_classes)
         self.units = units_of(n_classes)
         self.functions = relaxed_functions(n_classes == 2)
 
@@ -49,26 +53,30 @@ class RelaxedGraphProblem(GraphProblem):
         starts[:, MESSAGES] = offsets_of([messages_of(n, m, K) for n, m in sizes])
         width = self._width(X, pack)
         work = [
-            n + (roof_dual_size(n, m) if K == 2 else relaxation_size(n, m, K)) for n, m in sizes
+            point_length(n, m, K)
+            + n
+            + (roof_dual_size(n, m) if K == 2 else relaxation_size(n, m, K))
+            for n, m in sizes
         ]
         data = data._replace(
             starts=read_only(starts, np.int64), messages=np.zeros(int(starts[-1, MESSAGES]))
         )
-        dense = pack.dim if width == pack.dim else 0
+        dense = pack.dim if width > pack.dim else 0
         return pack._replace(
             data=RelaxedData(**data._asdict(), units=self.units, dim=dense),
             offsets=read_only(offsets, np.int64),
             truth=self._points(data, sizes),
             width=width,
-            work=max(pack.work, self._scratch(X, tables) + max([0, *work])),
+            work=pack.work + self._scratch(X, tables) + max([0, *work]),
         )
 
     def _width(self, X: Graphs, pack: Pack) -> int:
-        """The largest number of non-zeros of a plane; planes are dense if this is shorter."""
+        """Room for the entries of a plane; for as many as w has, twice, if there may be more."""
         data = pack.data
         entries = np.diff(data.rows.indptr[X.offsets]) * self.n_classes
-        entries += np.diff(data.edge_rows.indptr[X.edge_offsets]) * self.n_pairs
-        return min(int(entries.max(initial=0)), pack.dim)
+        entries += np.diff(data.edge_rows.indptr[X.edge_offsets]) * int((self.pairs >= 0).sum())
+        most = int(entries.max(initial=0))
+        return most if most <= pack.dim else 2 * pack.dim
 
     def _points(self, data: Any, sizes: list[tuple[int, int]]) -> np.ndarray:
         """The true labels as points."""
@@ -96,6 +104,9 @@ class RelaxedGraphProblem(GraphProblem):
             n, lo, hi = int(starts[i + 1, NODES] - starts[i, NODES]), offsets[i], offsets[i + 1]
             ends = pack.data.plan[starts[i, PLAN] :][: 2 * m].reshape(m, 2)
             valid[lo:hi] &= is_point(labels[lo:hi], n, ends, self.n_classes, self.units)
+            if len(pack.data.instead):
+                own = pack.data.instead[starts[i, NODES] : starts[i + 1, NODES]]
+                valid[lo:hi] &= has_own_labels(labels[lo:hi], own, self.units)
         return valid
 
     def first_scores(self, pack: Pack, w: np.ndarray, labels: np.ndarray) -> np.ndarray:
@@ -121,3 +132,11 @@ def is_point(y: np.ndarray, n: int, ends: np.ndarray, K: int, units: int) -> boo
     neither = units - nodes[ends[:, 0]].sum(1) - second.sum(1)
     rest = units - nodes.sum(1)
     return all((part >= 0).all() for part in (y, rest, first, second, neither))
+
+
+def has_own_labels(y: np.ndarray, instead: np.ndarray, units: int) -> bool:
+    """Whether a point has no counts of labels that its nodes cannot have."""
+    n, K = instead.shape
+    nodes = y[: n * (K - 1)].reshape(n, K - 1).astype(np.int64)
+    counts = np.column_stack([units - nodes.sum(axis=1), nodes])
+    return not counts[instead != np.arange(K)].any()

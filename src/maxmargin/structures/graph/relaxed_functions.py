@@ -1,247 +1,96 @@
-"""The functions of graphs over points of the local polytope (``inference/points.py``).
-
-An output is a point: integer counts of labels and of pairs of labels, in units. Loss and features
-are linear in them, so that points are outputs like any other, with true planes.
-"""
+"""The functions of graphs over points of the local polytope: scores, margins and oracles."""
 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba import njit
 from numba.extending import register_jitable
 
-from ...engine.linalg import Rows, row_values, row_write
 from ...inference import decoder
-from ...inference.lp import solve_relaxation, state_size
-from ...inference.points import write_halves, write_labels
+from ...inference.local_polytope import point_parts
+from ...inference.lp import LOOKS, solve_relaxation, state_size
+from ...inference.points import point_length, write_counts, write_halves, write_labels
 from ...inference.two_labels import relax
 from ...problem import PREDICT, Functions
-from ..bounds import PREDICT_SWEEPS, ROUNDING
+from ..bounds import ROUNDING
 from .decoding import prepare
-from .functions import EDGES, FLIPPED, FOREST, FROM, MESSAGES, NODES, TABLE, TO, score, score_of
+from .functions import FOREST, MESSAGES, NODES, PLAN, score_of, set_scores, set_tables
+from .node_types import use_own_counts, use_own_labels, use_own_states
+from .relaxed_planes import delta, loss
 
-#: The smallest and the largest number of rounds of iterations of the relaxation in training.
-FEWEST, MOST = 1, 25
+#: A call of the oracle ends when the gap of its point is this part of that of the last call's
+#: point, or after this many cores (``inference/lp.py``): its precision follows that of training.
+PART, CORES = 0.1, 4
 
-#: Small graphs get more rounds: this many numbers of their points in all.
-NUMBERS = 20_000
-
-
-class RelaxedData(NamedTuple):
-    """Packed graphs: the fields of ``functions.GraphData``, and the following.
-
-    Attributes
-    ----------
-    units : int
-        The units of a share of 1.
-    dim : int
-        The length of w if planes are written as dense vectors, else 0.
-    """
-
-    rows: Rows
-    edge_rows: Rows
-    starts: np.ndarray
-    edges: np.ndarray
-    plan: np.ndarray
-    messages: np.ndarray
-    y: np.ndarray
-    weight: np.ndarray
-    cost: np.ndarray
-    pairs: np.ndarray
-    instead: np.ndarray
-    n_features: int
-    n_pairs: int
-    units: int
-    dim: int
+#: The first call of an example has fewer iterations, later ones more and more.
+FIRST_LOOKS = 2
 
 
 @register_jitable
-def node_step(y, z, K, v, k):
-    """The count of label k at node v in y minus that in z."""
-    at = v * (K - 1) - 1
-    if k > 0:
-        return np.int64(y[at + k]) - np.int64(z[at + k])
-    total = 0
-    for j in range(1, K):
-        total -= np.int64(y[at + j]) - np.int64(z[at + j])
-    return total
-
-
-@register_jitable
-def pair_step(y, z, K, start, a, b, j, k):
-    """The count of the labels j, k at an edge from a to b in y minus that in z.
-
-    ``start`` is where the counts of the edge begin.
-    """
-    L, total = K - 1, 0
-    if j > 0 and k > 0:
-        at = start + (j - 1) * L + k - 1
-        return np.int64(y[at]) - np.int64(z[at])
-    if j > 0:
-        total = node_step(y, z, K, a, j)
-        for c in range(1, K):
-            total -= pair_step_inside(y, z, L, start, j, c)
-        return total
-    if k > 0:
-        total = node_step(y, z, K, b, k)
-        for c in range(1, K):
-            total -= pair_step_inside(y, z, L, start, c, k)
-        return total
-    total = node_step(y, z, K, a, 0) + node_step(y, z, K, b, 0)
-    for p in range(L * L):
-        total += np.int64(y[start + p]) - np.int64(z[start + p])
-    return total
-
-
-@register_jitable
-def pair_step_inside(y, z, L, start, j, k):
-    """The same for labels above 0."""
-    at = start + (j - 1) * L + k - 1
-    return np.int64(y[at]) - np.int64(z[at])
-
-
-@register_jitable
-def differs(y, z, start, length):
-    """Whether two points differ in this part."""
-    different = False
-    for p in range(start, start + length):
-        different |= y[p] != z[p]
-    return different
-
-
-@register_jitable
-def edge_differs(y, z, K, start, a, b):
-    """Whether two points differ at an edge from a to b or at its ends."""
-    L = K - 1
-    return differs(y, z, start, L * L) or differs(y, z, a * L, L) or differs(y, z, b * L, L)
-
-
-@register_jitable
-def table_of(data, e, n, K):
-    """``(start, a, b, flipped)`` of the counts of edge e, whose ends are a and b in their order."""
-    start = n * (K - 1) + np.int64(data.edges[e, TABLE]) * (K - 1) * (K - 1)
-    a, b = np.int64(data.edges[e, FROM]), np.int64(data.edges[e, TO])
-    if data.edges[e, FLIPPED]:
-        return start, b, a, True
-    return start, a, b, False
-
-
-@njit(nogil=True)
-def loss(data, i, y):
-    """The expected cost of the labels."""
-    K, first, total = np.int64(data.cost.shape[0]), data.starts[i, NODES], 0.0
-    for v in range(data.starts[i + 1, NODES] - first):
-        cost, rest = data.cost[data.y[first + v]], data.units
-        mine = 0.0
-        for k in range(1, K):
-            count = np.int64(y[v * (K - 1) + k - 1])
-            rest -= count
-            mine += cost[k] * count
-        total += data.weight[first + v] * (mine + cost[0] * rest)
-    return total / data.units
-
-
-@register_jitable
-def add_row(rows, i, scale, K, k, val):
-    """val += ``scale * X[i]`` as features of label k."""
-    lo, hi = rows.indptr[i], rows.indptr[i + 1]
-    values = row_values(rows, lo, hi)
-    for p in range(hi - lo):
-        f = np.int64(p) if rows.dense else np.int64(rows.indices[lo + p])
-        val[f * K + k] += scale * values[p]
-
-
-@register_jitable
-def write_part(dense, rows, i, scale, K, k, base, idx, val, nnz):
-    """Add a row to a dense vector, or append it to a sparse one; returns the new length."""
-    if dense > 0:
-        add_row(rows, i, scale, K, k, val[base:])
-        return nnz
-    return row_write(rows, i, scale, K, base + k, idx, val, nnz)
-
-
-@njit(nogil=True)
-def delta(data, i, y, z, idx, val):
-    """phi(x, y) - phi(x, z): nodes and edges at which the two differ."""
-    K, P, dense = np.int64(data.cost.shape[0]), np.int64(data.n_pairs), data.dim
-    first, nnz = data.starts[i, NODES], 0
-    n = data.starts[i + 1, NODES] - first
-    for j in range(dense):
-        val[j] = 0.0
+def set_weights(data, i, scores, pair, weights):
+    """Write the gain of each count of a point over label 0: the score of a point is linear."""
+    K, L = np.int64(data.cost.shape[0]), np.int64(data.cost.shape[0]) - 1
+    n = data.starts[i + 1, NODES] - data.starts[i, NODES]
+    plan = data.plan[data.starts[i, PLAN] : data.starts[i + 1, PLAN]]
     for v in range(n):
-        if differs(y, z, v * (K - 1), K - 1):
-            for k in range(K):
-                step = node_step(y, z, K, v, k)
-                if step != 0:
-                    share = step / data.units
-                    nnz = write_part(dense, data.rows, first + v, share, K, k, 0, idx, val, nnz)
-    base = data.n_features * K
-    for e in range(data.starts[i, EDGES], data.starts[i + 1, EDGES]):
-        start, a, b, flipped = table_of(data, e, n, K)
-        if not edge_differs(y, z, K, start, a, b):
-            continue
-        for number in range(P):
-            step = 0
-            for j in range(K):
-                for k in range(K):
-                    if (data.pairs[k, j] if flipped else data.pairs[j, k]) == number:
-                        step += pair_step(y, z, K, start, a, b, j, k)
-            if step != 0:
-                share = step / data.units
-                nnz = write_part(dense, data.edge_rows, e, share, P, number, base, idx, val, nnz)
-    return compress(dense, idx, val) if dense > 0 else nnz
+        for k in range(L):
+            weights[v * L + k] = scores[v * K + k + 1] - scores[v * K]
+    for e in range(len(pair) // (K * K)):
+        table = pair[e * K * K : (e + 1) * K * K]
+        mine = weights[n * L + e * L * L : n * L + (e + 1) * L * L]
+        a, b = np.int64(plan[2 * e]) * L, np.int64(plan[2 * e + 1]) * L
+        for j in range(L):
+            weights[a + j] += table[(j + 1) * K] - table[0]
+            weights[b + j] += table[j + 1] - table[0]
+        for j in range(L):
+            row = table[(j + 1) * K : (j + 2) * K]
+            for k in range(L):
+                mine[j * L + k] = row[k + 1] - row[0] - table[k + 1] + table[0]
 
 
-@register_jitable
-def compress(dim, idx, val):
-    """Move the non-zeros of a dense vector to its front; returns their number."""
-    nnz = 0
-    for j in range(dim):
-        if val[j] != 0.0:
-            idx[nnz], val[nnz] = j, val[j]
-            nnz += 1
-    return nnz
+@njit(nogil=True)
+def score(data, w, i, work):
+    """The weights of all counts of a point."""
+    K, n = np.int64(data.cost.shape[0]), data.starts[i + 1, NODES] - data.starts[i, NODES]
+    m = (data.starts[i + 1, PLAN] - data.starts[i, PLAN] - 3 * n - 1) // 4
+    rest = work[point_length(n, m, K) :]
+    size = set_scores(data, w, i, rest)
+    pair = rest[size : size + m * K * K]
+    set_tables(data, i, rest[n * K : size], pair)
+    set_weights(data, i, rest, pair, work)
 
 
 @njit(nogil=True)
 def margin(data, i, y, z, work):
-    """<w, phi(x, y) - phi(x, z)> from the scores that ``score`` or ``decode`` wrote to work."""
-    K, P = np.int64(data.cost.shape[0]), np.int64(data.n_pairs)
-    n, first = data.starts[i + 1, NODES] - data.starts[i, NODES], data.starts[i, EDGES]
-    total, pairs = 0.0, work[n * K :]
-    for v in range(n):
-        if differs(y, z, v * (K - 1), K - 1):
-            for k in range(K):
-                total += work[v * K + k] * node_step(y, z, K, v, k)
-    for e in range(data.starts[i + 1, EDGES] - first):
-        start, a, b, flipped = table_of(data, first + e, n, K)
-        if not edge_differs(y, z, K, start, a, b):
-            continue
-        for j in range(K):
-            for k in range(K):
-                number = data.pairs[k, j] if flipped else data.pairs[j, k]
-                if number >= 0:
-                    total += pairs[e * P + number] * pair_step(y, z, K, start, a, b, j, k)
+    """<w, phi(x, y) - phi(x, z)> from the weights that ``score`` or ``decode`` wrote to work."""
+    total = 0.0
+    for p in range(len(y)):
+        total += work[p] * (np.int64(y[p]) - np.int64(z[p]))
     return total / data.units
+
+
+@register_jitable
+def prepare_point(data, w, i, mode, work):
+    """The weights of counts, and behind them what ``prepare`` writes and returns."""
+    K, n = np.int64(data.cost.shape[0]), data.starts[i + 1, NODES] - data.starts[i, NODES]
+    m = (data.starts[i + 1, PLAN] - data.starts[i, PLAN] - 3 * n - 1) // 4
+    plan, scores, unary, pair, rest = prepare(data, w, i, mode, work[point_length(n, m, K) :])
+    set_weights(data, i, scores, pair, work)
+    return plan, scores, unary, pair, rest
 
 
 @njit(nogil=True)
 def decode_two(data, w, i, mode, y, work):
     """y = the best point for two labels, by roof duality."""
-    plan, _, unary, pair, rest = prepare(data, w, i, mode, work)
+    plan, _, unary, pair, rest = prepare_point(data, w, i, mode, work)
     n = data.starts[i + 1, NODES] - data.starts[i, NODES]
     state = rest[:n]
     relax(plan, unary, pair, state, rest[n:])
+    use_own_states(data, i, state)
     write_halves(plan, n, pair, state, y)
-
-
-@register_jitable
-def rounds_of(size, calls):
-    """More rounds for small graphs, and after more calls, when w moves less."""
-    return min(FEWEST + NUMBERS // size + np.int64(max(calls, 0.0)) // 3, MOST)
 
 
 def relaxed_decode(decode_forest: Any) -> Any:
@@ -249,16 +98,22 @@ def relaxed_decode(decode_forest: Any) -> Any:
 
     @njit(nogil=True)
     def decode(data, w, i, mode, y, work):
-        plan, scores, unary, pair, rest = prepare(data, w, i, mode, work)
+        plan, scores, unary, pair, rest = prepare_point(data, w, i, mode, work)
         K, first = np.int64(data.cost.shape[0]), data.starts[i, NODES]
         n = data.starts[i + 1, NODES] - first
         state = data.messages[data.starts[i, MESSAGES] : data.starts[i + 1, MESSAGES]]
         if data.starts[i, FOREST]:
             decode_forest(plan, K, unary, pair, rest[:n], state, rest[n:], 1)
+            use_own_labels(data, i, rest[:n])
             write_labels(plan, n, K, data.units, rest[:n], y)
             return np.nan
-        rounds = PREDICT_SWEEPS if mode == PREDICT else rounds_of(len(state), state[-1])
-        bound, value = solve_relaxation(plan, n, K, unary, pair, state, y, rest, rounds)
+        calls = len(state) - 1
+        looks = min(FIRST_LOOKS + np.int64(max(state[calls], 0.0)), LOOKS)
+        state[calls] = min(state[calls] + 1.0, 1.0 * LOOKS)
+        bound, value = solve_relaxation(plan, n, K, unary, pair, state, rest, CORES, looks, PART)
+        _, x, z = point_parts(state, n, len(pair) // (K * K), K)
+        use_own_counts(data, i, plan, x, z)
+        write_counts(plan, n, K, x, z, y)
         bound += ROUNDING * (abs(bound) + abs(value))
         if mode == PREDICT:
             return bound
@@ -276,4 +131,4 @@ def relaxed_functions(two: bool) -> Functions:
 
 def messages_of(n: int, m: int, K: int) -> int:
     """The numbers that a graph keeps from call to call."""
-    return 0 if K == 2 else state_size(n, m, K)
+    return 0 if K == 2 else state_size(n, m, K) + 1

@@ -117,11 +117,9 @@ class _GraphTrainer(GraphParameters, _GraphModel):
         """The problem to train: the given one, or its relaxation."""
         if not self.relax:
             return problem
-        if self.types_ is not None:
-            raise DataError(
-                "relax=True cannot train graphs whose nodes have types: leave out relax, or types"
-            )
-        return RelaxedGraphProblem(problem.n_classes, problem.pairwise, problem.cost)
+        return RelaxedGraphProblem(
+            problem.n_classes, problem.pairwise, problem.cost, problem.type_classes
+        )
 
     def _check_zero_one(self, problem: GraphProblem) -> None:
         """Refuse what the 0/1 loss of whole graphs cannot be trained with."""
