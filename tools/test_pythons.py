@@ -28,6 +28,9 @@ NEWEST = 13
 #: Run with ``--short``: what depends on the versions of scikit-learn, SciPy and typer.
 BRIEF = ["test_estimators.py", "test_cli.py"]
 
+#: Not run with ``--short``: tests that compile much for themselves alone.
+COMPILES = ("-k", "not demo and not threads_that_share and not ctrl_c")
+
 #: Run with ``--lowest``: the tests of what calls the dependencies.
 LOWEST = [*BRIEF, "frozen", "test_one_slack.py", "test_chain_estimator.py", "test_cfg_estimator.py",
           "test_kernels.py", "test_sampled_cuts.py", "test_save_load.py",
@@ -107,7 +110,8 @@ def main() -> int:
     if options.install:
         return 0
     tests = BRIEF if options.short else []
-    failed = [version for version in chosen if not run(version, inside[version], tests)]
+    more = COMPILES if options.short else ()
+    failed = [version for version in chosen if not run(version, inside[version], tests, *more)]
     print(f"failed: Python {', '.join(failed)}" if failed else f"passed: {', '.join(chosen)}")
     return 1 if failed else 0
 

@@ -27,6 +27,9 @@ NEED_FILES = {"svm_struct.md", "cluster.md"}
 #: Pages whose blocks need a library that is not installed with the tests.
 NEED_LIBRARIES = {"spacy.md": "spacy"}
 
+#: ``make docs`` runs the examples too.
+SLOW = {"snakes.py": pytest.mark.slow}
+
 #: What the page on parsing reads.
 TREES = """
 ( (S (NP-SBJ (DT The) (NN company) ) (VP (VBD said) (SBAR (S (NP (PRP it)) (VP (VBZ expects)
@@ -183,7 +186,12 @@ def test_links_between_pages_exist():
 
 
 @pytest.mark.parametrize(
-    "name", sorted(path.name for path in EXAMPLES.glob("*.py") if "speed" not in path.name)
+    "name",
+    [
+        pytest.param(path.name, marks=SLOW.get(path.name, ()))
+        for path in sorted(EXAMPLES.glob("*.py"))
+        if "speed" not in path.name
+    ],
 )
 @pytest.mark.filterwarnings("default")
 def test_examples_run(name, shell, tmp_path, monkeypatch, capsys):

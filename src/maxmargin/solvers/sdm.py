@@ -146,12 +146,13 @@ class SDM(DualSolver):
 
     def step_once(self, task: Task, state: WorkingSets) -> Step:
         """A type-I pass, type-II passes, and in some iterations a certificate."""
-        jumped = sets.complete(self._iterate(task, state))
+        for _ in self.ascend(task, state):
+            pass
         if self.change:
             self._compare(task, state)
-        sets.smooth_out(state, 1.0 if jumped else sets.SHARE)
+        sets.smooth_out(state, 1.0 if state.jumped else sets.SHARE)
         which = self.wanted(task, state)
-        return sets.certify(task, state, sets.LAST if jumped else which)
+        return sets.certify(task, state, sets.LAST if state.jumped else which)
 
     def _compare(self, task: Task, state: WorkingSets) -> None:
         """The additional check of section 4.1: finish if the dual value has hardly changed."""
@@ -160,12 +161,8 @@ class SDM(DualSolver):
         state.dual = value
 
     def ascend(self, task: Task, state: WorkingSets) -> Passes[None]:
-        """A type-I pass, followed by type-II passes."""
-        yield from self._iterate(task, state)
-
-    def _iterate(self, task: Task, state: WorkingSets) -> Passes[bool]:
-        """The same; returns whether there was a Newton step between them."""
-        tau, jumped = self._tau(task, state), False
+        """A type-I pass, followed by type-II passes; near the end, a Newton step before these."""
+        tau, state.jumped = self._tau(task, state), False
         if not state.settled:
             with task.share("inner"):
                 yield from self._settle(task, state)
@@ -176,10 +173,9 @@ class SDM(DualSolver):
         state.finished = self.tau is not None and violation <= tau  # lines 28 and 29
         state.iterations += 1
         if state.iterations > self.first and not state.finished:
-            jumped = self._take_newton_step(task, state)
+            state.jumped = self._take_newton_step(task, state)
             with task.share("inner"):
                 yield from self._work_on_known(task, state, violation)
-        return jumped
 
     def _take_newton_step(self, task: Task, state: WorkingSets) -> bool:
         """A Newton step on the free dual variables, if it pays and they are settled."""

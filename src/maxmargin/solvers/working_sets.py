@@ -101,6 +101,7 @@ class WorkingSets(State):
     gap: float = np.inf
     dual: float = -np.inf
     finished: bool = False
+    jumped: bool = False
     settled: bool = True
     complete: bool = True
     deterministic: bool = True

@@ -41,7 +41,11 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+# The tests of all structures have the F1 loss too.
+SLOW = {"f1": pytest.mark.slow}
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=SLOW.get(name, ())) for name in CASES])
 def test_every_solver_reaches_the_optimum(name):
     options, rescaling = CASES[name]
     # With rich features the enumeration of longer sentences takes most of a minute.

@@ -67,6 +67,7 @@ def test_diverse_labellings(cut):
     assert (apart[0][0] != apart[1][0]).all()
 
 
+@pytest.mark.slow
 def test_forests_in_models_with_cycles_and_refusals():
     X, Y = rings(8)
     chains, _ = rings(3, seed=1, cycle=False)
@@ -131,6 +132,7 @@ def test_label_sets(interactions):
     assert (np.diff(p.ravel()[np.argsort(clf.decision_function(X[70:]).ravel())]) >= -1e-12).all()
 
 
+@pytest.mark.slow
 def test_label_sets_without_exact_inference():
     X, Y = make_multilabel_classification(30, n_features=5, n_classes=4, random_state=0)
     clf = mm.MultilabelSVC(C=0.01, interactions="full", inference="roof-dual").fit(X / 10, Y)
