@@ -52,8 +52,12 @@ lint: .venv/test
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports --no-cache
 
-types: .venv/test
+types: .venv/types
+
+# Not again if nothing has changed since the last time.
+.venv/types: .venv/test $(shell find src -name '*.py' -o -name '*.pyi')
 	$(BIN)/basedpyright --level error
+	touch $@
 
 # DATA is the directory of the data sets: make bench DATA=../data
 bench: .venv/test
