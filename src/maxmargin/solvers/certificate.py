@@ -62,16 +62,18 @@ class Certificate:
         if dual > self.dual:
             self.dual, self.idle = dual, 0
 
-    def weights(self, dim: int, last: Any = None) -> Any:
-        """All entries of w (dim,); ``last`` itself if it is this very point, to save memory."""
+    def weights(self, dim: int, *last: Any) -> Any:
+        """All entries of w (dim,); one of ``last`` if it is this very point, to save memory."""
         if not isinstance(self.w, Vector):
             return self.w
         where, value = self.w
         if where is None:
             return value
-        known = isinstance(last, np.ndarray) and last.shape == (dim,)
-        same = known and np.count_nonzero(last) == len(where) and (last[where] == value).all()
-        return last if same else self.w.dense(dim)
+        for w in last:
+            known = isinstance(w, np.ndarray) and w.shape == (dim,)
+            if known and np.count_nonzero(w) == len(where) and (w[where] == value).all():
+                return w
+        return self.w.dense(dim)
 
     @property
     def gap(self) -> float:

@@ -86,7 +86,9 @@ def solve(
     check_finite(best.w, best.primal, best.dual, every=True)
     trivial = not best.newest and _compare_with_zero(solver, task, run, stop)
     return Result(
-        w=best.weights(task.shard.pack.dim, getattr(run.state, "w", None)),
+        w=best.weights(
+            task.shard.pack.dim, *(getattr(run.state, name, None) for name in ("w", "smooth"))
+        ),
         primal=best.primal,
         dual=best.dual,
         gap=best.gap,
