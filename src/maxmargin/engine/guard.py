@@ -187,8 +187,11 @@ def with_guard(size: int, dtype: Any = np.float64) -> np.ndarray:
 
 
 def guarded_work(size: int) -> np.ndarray:
-    """Scratch memory for ``decode``, for ``check_work`` afterwards."""
-    work = with_guard(size)
+    """Scratch memory for ``decode``, for ``check_work`` afterwards.
+
+    It begins as zeros: what was in memory before may be NaN, of which interpreted code warns.
+    """
+    work = np.zeros(size + GUARD)[:size]
     _after(work)[:] = UNTOUCHED
     return work
 
