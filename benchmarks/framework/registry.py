@@ -40,6 +40,9 @@ class Experiment:
         Modules of other programs that must be installed.
     run : callable
         ``run(session) -> Verdict``: measures, shows its tables and draws through the session.
+    store : str
+        Name of the file of measurements. Experiments that share runs have the same one, so that
+        each run is measured once.
     """
 
     name: str
@@ -48,15 +51,22 @@ class Experiment:
     data: tuple[str, ...]
     peers: tuple[str, ...]
     run: Callable[[Session], Verdict]
+    store: str
 
 
 def experiment(
-    name: str, *, title: str, claim: str, data: tuple[str, ...] = (), peers: tuple[str, ...] = ()
+    name: str,
+    *,
+    title: str,
+    claim: str,
+    data: tuple[str, ...] = (),
+    peers: tuple[str, ...] = (),
+    store: str | None = None,
 ) -> Callable[[Callable[[Session], Verdict]], Callable[[Session], Verdict]]:
-    """Register the decorated function as an experiment."""
+    """Register the decorated function as an experiment; its own name is that of its store."""
 
     def register(run: Callable[[Session], Verdict]) -> Callable[[Session], Verdict]:
-        _EXPERIMENTS[name] = Experiment(name, title, claim, data, peers, run)
+        _EXPERIMENTS[name] = Experiment(name, title, claim, data, peers, run, store or name)
         return run
 
     return register

@@ -86,7 +86,7 @@ class Session:
         self._own: set[str] = set()
         self.written: list[Path] = []
         self.findings = Findings()
-        self.store = Store(out / f"{experiment.name}.jsonl")
+        self.store = Store(out / f"{experiment.store}.jsonl")
         self.log = Console(stderr=True)
 
     def load(self, name: str, seed: int | None = 0) -> Dataset:

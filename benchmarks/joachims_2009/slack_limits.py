@@ -9,7 +9,7 @@ import numpy as np
 from ..framework.display import Column, count, seconds
 from ..framework.figures import clean, legend, log_scale, style, unfinished
 from ..framework.registry import Verdict, experiment
-from .slacks import APPLICATIONS, CACHED, DATA, PLAIN, measure
+from .slacks import APPLICATIONS, CACHED, DATA, PLAIN, STORE, measure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,6 +35,7 @@ REGULARISER = Sweep("C n", (0.001, 0.01, 0.1, 1.0), "C n, over the table's")
     claim="Iterations grow more slowly than 1/epsilon, and with a cache the oracle calls far more "
     "slowly still (exponents below 1 and below 0.5).",
     data=DATA,
+    store=STORE,
 )
 def run_precision(session: Session) -> Verdict:
     """Algorithm 3 with and without its cache for falling epsilon."""
@@ -47,6 +48,7 @@ def run_precision(session: Session) -> Verdict:
     claim="Iterations grow more slowly than C, and with a cache the oracle calls far more slowly "
     "still (exponents below 1 and below 0.5).",
     data=DATA,
+    store=STORE,
 )
 def run_c(session: Session) -> Verdict:
     """Algorithm 3 with and without its cache for growing C."""
@@ -82,7 +84,7 @@ def point(session: Session, name: str, program: str, sweep: Sweep, factor: float
     Cn = 0.1 * one.Cn if sweep is EPSILON else factor * one.Cn
     tol = factor * one.tol if sweep is EPSILON else one.tol
     n = one.few if session.quick else one.some
-    return measure(session, name, program, n, Cn=Cn, tol=tol, repeats=1)
+    return measure(session, name, program, n, Cn=Cn, tol=tol)
 
 
 def growth(groups: list[Group], sweep: Sweep, key: str) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 from ..framework.display import Column, count, percent2, seconds
 from ..framework.figures import GREY, clean, legend, log_scale, style, unfinished
 from ..framework.registry import Verdict, experiment
-from .slacks import APPLICATIONS, CACHED, DATA, N_SLACK, PLAIN, measure
+from .slacks import APPLICATIONS, CACHED, DATA, N_SLACK, PLAIN, STORE, measure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,13 +43,12 @@ def sizes(session: Session, name: str) -> list[int]:
     "1.1), and the cache saves oracle calls; n-slack's support vectors grow with n. Where the "
     "grammar grows with n (CFG) iterations and time may grow, as section 5.4 says.",
     data=DATA,
+    store=STORE,
 )
 def run(session: Session) -> Verdict:
     """Every task, program and size."""
     grid = {
-        (name, program): [
-            measure(session, name, program, n, repeats=1) for n in sizes(session, name)
-        ]
+        (name, program): [measure(session, name, program, n) for n in sizes(session, name)]
         for name in APPLICATIONS
         for program in PROGRAMS
     }
@@ -142,13 +141,14 @@ def paint(figure: Figure, grid: dict[tuple[str, str], list[Group]]) -> None:
     claim="The time of 1-slack grows at most linearly with n (exponent at most 1.2) also when C is "
     "tuned at each n, unless the grammar grows with n (CFG).",
     data=DATA,
+    store=STORE,
 )
 def run_tuned(session: Session) -> Verdict:
     """For each n all values of C; the one with the best test result is shown."""
     grid = {
         (name, program): [
             max(
-                (measure(session, name, program, n, Cn=part * one.Cn, repeats=1) for part in TUNED),
+                (measure(session, name, program, n, Cn=part * one.Cn) for part in TUNED),
                 key=lambda group: group.median("accuracy"),
             )
             for n in sizes(session, name)[:3]  # each of them with three values of C

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..framework.display import Column, count, percent, percent2, ratio, seconds
 from ..framework.figures import clean, legend, log_scale, style, unfinished
 from ..framework.registry import Verdict, experiment
-from .slacks import APPLICATIONS, CACHED, DATA, N_SLACK, measure
+from .slacks import APPLICATIONS, CACHED, DATA, N_SLACK, STORE, measure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,14 +43,13 @@ PAPER = {
     claim="On every task 1-slack with a cache is faster than n-slack and needs fewer oracle calls "
     "and at least 10 times fewer support vectors; both test equally well (within 0.5 points).",
     data=DATA,
+    store=STORE,
 )
 def run(session: Session) -> Verdict:
     """Both programs on each task."""
     grid = {
         name: [
-            measure(
-                session, name, program, one.few if session.quick else one.n, 5 * one.cap, repeats=1
-            )
+            measure(session, name, program, one.few if session.quick else one.n)
             for program in (CACHED, N_SLACK)
         ]
         for name, one in APPLICATIONS.items()
@@ -123,6 +122,7 @@ PARTS = (0.001, 0.01, 0.1, 1.0)
     claim="For every C the dual values of 1-slack and n-slack differ by less than the precision "
     "asked for allows, and at the best C both test equally well (within 0.5 points).",
     data=DATA,
+    store=STORE,
 )
 def compare_solutions(session: Session) -> Verdict:
     """Both programs over C, on some of the examples."""
@@ -130,8 +130,8 @@ def compare_solutions(session: Session) -> Verdict:
         name: [
             [
                 measure(
-                    session, name, program, one.few if session.quick else min(one.some, 2_000),
-                    Cn=part * one.Cn, repeats=1,
+                    session, name, program, one.few if session.quick else one.some,
+                    Cn=part * one.Cn,
                 )
                 for program in (CACHED, N_SLACK)
             ]

@@ -1,5 +1,7 @@
 """The experiments of section 5 of Joachims et al. (2009), on digits in place of the real data."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -43,6 +45,9 @@ def test_every_experiment_runs(digits, capsys):
     shown = capsys.readouterr().out
     assert shown.count("MultiC") > 40 and "n-slack" in shown
     assert len(list(out.glob("*.png"))) == 5
+    (file,) = out.glob("*.jsonl")
+    runs = [json.dumps(json.loads(line)["config"]) for line in file.read_text().splitlines()]
+    assert len(runs) == len(set(runs))  # what several experiments show is measured once
 
 
 def test_both_programs_find_the_same_optimum_with_very_different_support():
