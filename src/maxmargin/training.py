@@ -194,7 +194,7 @@ def train_shard(
         saver = None if checkpoint is None else Saver(checkpoint, chosen, task)
         result = solve(chosen, task, stop, callbacks, saver, state)
     result.compile_time = compile_time
-    if keep and result.w is getattr(result.state, "w", None):
+    if keep and any(result.w is value for value in vars(result.state).values()):
         result.w = result.w.copy()  # a later run changes the state in place
     result.state = WarmStart.of(chosen, task, result.state) if keep else None
     return result

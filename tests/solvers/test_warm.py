@@ -63,6 +63,21 @@ def test_a_path_saves_oracle_calls(solver, digits):
     assert f"{found.saved:.0%} fewer" in repr(found)
 
 
+@pytest.mark.parametrize("solver", ["sdm", "one-slack", "n-slack"])
+def test_results_of_a_path_with_long_w_are_their_own(solver):
+    """Later runs change the state of earlier ones in place, but not their certified weights."""
+    random = np.random.RandomState(0)
+    X = sp.random(40, 400_000, 20 / 400_000, "csr", random_state=random)
+    y, K = random.randint(3, size=40), 3
+    path = mm.regularization_path(Multiclass(K), X, y, [0.001, 0.1, 1.0], solver=solver)
+    for C, result in zip((0.001, 0.1, 1.0), path.results, strict=True):
+        scores = X @ result.w.reshape(-1, K)
+        worst = scores + (np.arange(K) != y[:, None])
+        hinges = worst.max(axis=1) - scores[np.arange(40), y]
+        value = 0.5 * result.w @ result.w + C * hinges.sum()
+        assert result.primal == pytest.approx(value, rel=1e-9)
+
+
 def test_the_values_of_C_are_checked(digits):
     assert len(mm.regularization_path(Multiclass(10), *digits, 2, tol=0.5).Cs) == 2
     for wrong in (0, [0.0], [], [np.inf], ["a"]):
