@@ -301,6 +301,10 @@ def test_mistakes_are_named(tmp_path):
     with pytest.raises(mm.DataError, match="need a template"):
         (tmp_path / "a.conll").write_text("the D\n\n")
         mm.ChainSVC().fit(mm.Files(tmp_path / "a.conll", cache=tmp_path))
+    (tmp_path / "b.conll").write_text("the DT D\n\n")
+    with pytest.raises(mm.DataError, match=r"b\.conll.*same number of columns as .*a\.conll"):
+        both = [tmp_path / "a.conll", tmp_path / "b.conll"]
+        mm.ChainSVC(template="word").fit(mm.Files(both, cache=tmp_path))
     with pytest.raises(mm.DataError, match="not two"):
         mm.train(Binary(), mm.Files([good, three(tmp_path)], cache=tmp_path))
 

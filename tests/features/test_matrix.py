@@ -67,6 +67,12 @@ def test_many_words_keep_their_numbers():
         assert found.tolist() == list(range(start + 5_000))
 
 
+def test_memory_is_that_of_the_words_and_not_of_the_text_around_them():
+    words = Words()
+    words.encode(np.frombuffer(b"a " * 10**6, np.uint8), np.array([0, 2]), np.array([1, 3]))
+    assert sum(value.nbytes for value in vars(words).values() if hasattr(value, "nbytes")) < 1000
+
+
 @settings(max_examples=60)
 @given(
     st.lists(

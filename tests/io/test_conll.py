@@ -83,6 +83,13 @@ def test_sequences_may_cross_the_blocks_of_a_large_file():
     assert list(map(len, labels)) == [3, 40_000, 1, 30_000]
 
 
+@pytest.mark.parametrize("blank", ["\n" * 300_000, " " * 600_000 + "\n"], ids=["lines", "spaces"])
+@pytest.mark.parametrize("tokens", [65_536, 65_537])
+def test_blocks_without_a_token_end_a_sequence(blank, tokens):
+    rows, _ = read("a X\n" * tokens + blank + "b X\n")
+    assert list(map(len, rows)) == [tokens, 1]
+
+
 @settings(max_examples=60)
 @given(sequences, st.sampled_from([" ", "\t"]))
 def test_reads_what_it_writes(sequences, separator):
@@ -123,6 +130,8 @@ def test_an_error_after_many_lines_has_the_right_number():
         read(good * 30_000 + "word\n")
     with pytest.raises(DataError, match=r"line 30001: column 1, .* is not UTF-8"):
         read(good.encode() * 30_000 + b"word \xff\n" * 2)
+    with pytest.raises(DataError, match=r"line 30001: contains a zero byte"):
+        read(good.encode() * 30_000 + b"wo\0rd X\n")
 
 
 def test_a_missing_file():

@@ -208,6 +208,22 @@ def test_a_newton_step_raises_the_dual_value_and_keeps_alpha_feasible(rescaling)
     np.testing.assert_allclose(state.w, w, atol=1e-12)
 
 
+def test_newton_steps_keep_small_dual_variables():
+    """With large features all dual variables but one of an example are below rounding."""
+    task, state = settled_run("margin")
+    state.seen = state.seen._replace(added=0)
+    alpha, free = state.duals.alpha, free_duals.free_variables(task, state)
+    rows = np.arange(len(free.examples))
+    small = np.zeros((len(rows), alpha.shape[1]))
+    small[free.at, free.slot] = 1e-15
+    small[rows, free.base] = 1 - small.sum(axis=1)
+    alpha[free.examples] = small
+    free_duals.move(state, free, np.full(len(free.at), 5e-16))
+    np.testing.assert_allclose(alpha[free.examples][free.at, free.slot], 1.5e-15)
+    free_duals.move(state, free, np.full(len(free.at), -1.5e-15 * (1 - 1e-15)))
+    assert not alpha[free.examples][free.at, free.slot].any()
+
+
 def test_newton_steps_end_at_the_optimum():
     """The same optimum as that of another solver."""
     random = np.random.RandomState(0)

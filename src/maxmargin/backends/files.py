@@ -231,13 +231,13 @@ def agree(
     """Numbers of labels and columns of features for all files."""
     labels, names = Counter[Any](), Counter[str]()
     digests: list[str] = []
-    template, n, n_features = None, 0, 0
+    template, columns, n, n_features = None, 0, 0, 0
     for path, survey in zip(paths, surveys, strict=True):
         labels.update(dict(survey.labels))
         names.update(dict(zip(survey.names or (), survey.counts or (), strict=True)))
-        if digests and survey.template != template:
+        if digests and survey.columns != columns:
             raise DataError(f"does not have the same number of columns as {paths[0]}", path=path)
-        template = survey.template
+        template, columns = survey.template, survey.columns
         digests.append(survey.digest)
         n, n_features = n + survey.n, max(n_features, survey.n_features)
     ordered = _columns(names, min_count) if layout.format == "conll" else None

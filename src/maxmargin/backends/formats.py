@@ -37,7 +37,7 @@ class Survey(NamedTuple):
     """What the first pass finds in a file.
 
     ``labels`` are pairs of a label and its count; ``names`` and ``counts`` are those of the
-    features (CoNLL only).
+    features, ``columns`` is the number of columns without that of the labels (CoNLL only).
     """
 
     digest: str
@@ -47,6 +47,7 @@ class Survey(NamedTuple):
     names: list[str] | None
     counts: list[int] | None
     template: str | None
+    columns: int
 
 
 class Plan(NamedTuple):
@@ -103,6 +104,7 @@ def _store_survey(place: Path, found: Survey) -> None:
 
 def _survey(path: str, layout: Layout, digest: str) -> Survey:
     names = counts = template = None
+    columns = 0
     if layout.format == "conll":
         rows, tags = _read_rows(path, layout)
         if layout.template is None:
@@ -112,14 +114,14 @@ def _survey(path: str, layout: Layout, digest: str) -> Survey:
         names, template = extractor.names_, extractor.template_.text
         counts = np.bincount(X.matrix.indices, minlength=len(names)).tolist()
         labels = Counter(tag for sequence in tags for tag in sequence)
-        n, n_features = len(X), len(names)
+        n, n_features, columns = len(X), len(names), len(rows.columns)
     else:
         matrix, y, offsets, _ = _read_numbers(path, layout, None)
         values, number = np.unique(y, return_counts=True)
         labels = dict(zip(values.tolist(), number.tolist(), strict=True))
         n = matrix.shape[0] if offsets is None else len(offsets) - 1
         n_features = matrix.shape[1]
-    return Survey(digest, n, n_features, list(labels.items()), names, counts, template)
+    return Survey(digest, n, n_features, list(labels.items()), names, counts, template, columns)
 
 
 def extractor_of(plan: Plan) -> Extractor | None:

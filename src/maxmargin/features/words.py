@@ -30,7 +30,7 @@ class Words:
         """
         from .word_table import number_words  # compiled, so only when it is needed
 
-        self._make_room(len(begins), len(text))
+        self._make_room(len(begins), int((ends - begins).sum()))
         numbers = np.empty(len(begins), np.int32)
         self.count = number_words(
             text, begins, ends, self._text, self._ends, self._hashes, self._table, self.count,
@@ -48,7 +48,9 @@ class Words:
         """Make the arrays large enough for n more words of ``size`` bytes in total."""
         used = int(self._ends[self.count])
         if used + size > len(self._text):
-            self._text = np.concatenate([self._text[:used], np.empty(used + 2 * size, np.uint8)])
+            text = np.empty(2 * (used + size), np.uint8)
+            text[:used] = self._text[:used]
+            self._text = text
         if self.count + n <= len(self._hashes):
             return
         old, ends = self.count, self._ends

@@ -10,7 +10,7 @@ from ..errors import DataError
 from ..features.coding import cut
 from ..features.rows import Column, Rows
 from ..features.words import Words
-from .sources import byte_blocks, display_name, open_source
+from .sources import byte_blocks, display_name, open_source, refuse_zero_bytes
 
 _DOCUMENT = b"-DOCSTART-"
 
@@ -79,10 +79,13 @@ class _Reader:
 
     def add(self, block: bytes, first: int) -> None:
         """Add a block of whole lines; the first line has this number."""
+        refuse_zero_bytes(block, self.name, first)
         if _DOCUMENT in block:
             block = _without_documents(block)
         text = np.frombuffer(block, np.uint8)
         begins, ends, widths = find_words(text)
+        blank = widths == 0
+        self.ends.append(self.n_tokens + np.cumsum(~blank)[blank])
         tokens = np.flatnonzero(widths)
         if not tokens.size:
             return
@@ -96,8 +99,6 @@ class _Reader:
             codes = self.words[number].encode(text, begins[own].copy(), ends[own].copy())
             self._decode(number, codes, first + tokens)
             self.codes[number].append(codes)
-        blank = widths == 0
-        self.ends.append(self.n_tokens + np.cumsum(~blank)[blank])
         self.n_tokens += tokens.size
 
     def finish(self) -> tuple[list[Column], np.ndarray]:

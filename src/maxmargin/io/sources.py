@@ -105,16 +105,21 @@ def _open_binary(source: Any) -> Iterator[BinaryIO]:
 def _refuse_binary(stream: Any, name: str) -> None:
     """Raise an error for content that cannot be text; nothing is read from the stream.
 
-    A zero byte on the first lines decides, as in git and grep. Readers report later ones.
+    A zero byte on the first lines decides, as in git and grep. Readers refuse later ones.
     """
     start = stream.peek(_PEEK_BYTES)[:_PEEK_BYTES]
     for beginning, message in _BEGINNINGS.items():
         if start.startswith(beginning):
             raise DataError(message, name)
-    text, zero, _ = start.partition(b"\0")
+    refuse_zero_bytes(start, name)
+
+
+def refuse_zero_bytes(text: bytes, name: str, first: int = 1) -> None:
+    """Raise an error that names the line of a zero byte; ``first`` is the first line's number."""
+    before, zero, _ = text.partition(b"\0")
     if zero:
         message = "contains a zero byte, so it is a binary file; data files are plain text or gzip"
-        raise DataError(message, name, text.count(b"\n") + 1)
+        raise DataError(message, name, first + before.count(b"\n"))
 
 
 def byte_blocks(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:

@@ -98,7 +98,7 @@ def newton_step(task: Task, state: WorkingSets) -> bool:
     step = solve_free(system, alpha, base, at)
     change = step @ rows
     slope, curvature = float(step @ residual), float(change @ change)
-    if not slope > 0:  # also if a number is not finite
+    if not (slope > 0 and curvature > 0):  # also if a number is not finite
         return False
     length = min(1.0, slope / curvature, longest(step / factor, alpha, base, at))
     move(state, free, length * step / factor)
@@ -238,8 +238,9 @@ def longest(change: np.ndarray, alpha: np.ndarray, base: np.ndarray, at: np.ndar
 
 def move(state: WorkingSets, free: Free, change: np.ndarray) -> None:
     """Add ``change`` (m,) to the free variables, and take it from the largest ones."""
-    alpha = state.duals.alpha[free.examples]
+    before = state.duals.alpha[free.examples]
+    alpha = before.copy()
     alpha[free.at, free.slot] += change
     alpha[np.arange(len(alpha)), free.base] -= np.bincount(free.at, change)
-    alpha[alpha < ROUNDING] = 0.0
+    alpha[alpha < ROUNDING * before] = 0.0  # where features are large, all of them are small
     state.duals.alpha[free.examples] = alpha
