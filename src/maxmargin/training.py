@@ -205,8 +205,10 @@ def check_examples(X: Any, Y: Any, sample_weight: Any) -> np.ndarray | None:
     n = n_examples(X)
     if n == 0:
         raise DataError("X is empty: training needs at least one example")
-    if len(Y) != n:
-        raise DataError(f"X has {n} examples and Y has {len(Y)}: the lengths must agree")
+    if Y is None:
+        raise DataError("Y is missing: training needs the true output of each example")
+    if n_examples(Y) != n:
+        raise DataError(f"X has {n} examples and Y has {n_examples(Y)}: the lengths must agree")
     if sample_weight is None:
         return None
     weight = check_weights(sample_weight, n, "sample_weight")

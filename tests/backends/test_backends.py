@@ -341,3 +341,9 @@ def test_a_distributed_run_continues_from_its_checkpoint(name, K, tmp_path):
     assert steps(again) == steps(whole)
     with pytest.raises(MaxMarginError, match="other training data"):
         run(example, solver, InProcess(3), max_iter=8, **saved)
+
+
+def test_nothing_is_predicted_of_nothing():
+    X = [np.eye(3), np.eye(3)[:2]]
+    clf = mm.ChainSVC(backend=InProcess(2)).fit(X, [list("aba"), list("ab")])
+    assert clf.predict([]) == clf.max_marginals([]) == []

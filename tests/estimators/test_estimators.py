@@ -265,3 +265,24 @@ def test_bad_costs_are_refused(loss, message):
 def test_more_than_two_classes_are_refused_by_binary():
     with pytest.raises(mm.DataError, match="3 classes, use MulticlassSVC"):
         mm.BinarySVC().fit(np.eye(3), [0, 1, 2])
+
+
+@pytest.mark.parametrize(
+    ("clf", "X", "y", "other_X", "other_y"),
+    [
+        (mm.MulticlassSVC(), np.eye(3), [0, 1, 2], np.eye(4), [0, 1, 2, 3]),
+        (mm.MulticlassSVC(kernel="rbf"), np.eye(3), [0, 1, 2], np.eye(4), [0, 1, 2, 3]),
+        (mm.ChainSVC(), [np.eye(3)], [list("aba")], [np.eye(4)], [list("abcd")]),
+        (mm.MultilabelSVC(), np.eye(3), np.eye(3), np.eye(4), np.eye(4)),
+    ],
+    ids=["multiclass", "kernel", "chain", "multilabel"],
+)
+def test_a_fit_that_fails_leaves_the_model_as_it_was(clf, X, y, other_X, other_y):
+    before = clf.fit(X, y).predict(X)
+    with pytest.raises(mm.DataError, match="C must be"):
+        clf.set_params(C=-1.0).fit(other_X, other_y)
+    after = clf.predict(X)
+    np.testing.assert_array_equal(np.array(after), np.array(before))
+    assert clf.n_features_in_ == 3
+    clf.set_params(C=1.0).partial_fit(X, y)
+    assert clf.n_features_in_ == 3

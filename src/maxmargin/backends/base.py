@@ -107,6 +107,8 @@ class Backend:
     def predict(self, problem: CompiledProblem, X: Any, w: np.ndarray) -> list[Any]:
         """The best output of each example, in the form that ``problem.unpack`` returns."""
         outputs: list[Any] = [None] * n_examples(X)
+        if not outputs:
+            return outputs
         with self.crew(problem, X) as crew:
             if all(fact.compiled for fact in crew.facts):
                 w = check_vector(w, crew.pack.dim)

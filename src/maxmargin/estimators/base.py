@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
@@ -13,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..backends.files import Files, predict_file
 from ..backends.sources import find_paths
+from ..data.source import n_examples
 from ..errors import DataError
 from ..result import Result
 from ..saving.checkpoint import as_checkpoint
@@ -41,6 +44,18 @@ class _SVC(TrainingParameters, Answers, BaseEstimator):
 
     #: Whether ``fit`` is called by ``partial_fit``.
     _more = False
+
+    @contextmanager
+    def _keeping_model(self) -> Iterator[None]:
+        """If training fails, leave the estimator as it was, with the model that it had."""
+        before = vars(self).copy()
+        try:
+            yield
+        except BaseException:
+            vars(self).clear()
+            # A run that was begun has changed the state from which another could begin.
+            vars(self).update(before | {"_memory": None})
+            raise
 
     def _train(self, problem: Any, X: Any, Y: Any, sample_weight: Any) -> Result:
         wanted = (getattr(self, "warm_start", False) or self._more) and self.backend is None
@@ -105,7 +120,7 @@ class _SVC(TrainingParameters, Answers, BaseEstimator):
         if self._seen is not None:
             old_X, old_y, weight = self._seen
             check_width(old_X, X, type(self).__name__)
-            sample_weight = join_weights(weight, len(old_y), sample_weight, len(y))
+            sample_weight = join_weights(weight, n_examples(old_y), sample_weight, n_examples(y))
             X, y = join(old_X, X), join(old_y, y)
         elif hasattr(self, "result_"):
             raise DataError(

@@ -90,15 +90,16 @@ class _LinearSVC(ClassifierMixin, ClassifierParameters, _SVC):
         sample_weight : array (n,), optional
             Weights >= 0 of the examples.
         """
-        if isinstance(X, Files):
-            check_alone(y, sample_weight)
-            return self._fit_files(X)
-        prepared = self._prepare(X, y, sample_weight)
-        self._seen = (X, y, sample_weight)
-        if not is_linear(self.kernel):
-            return fit_kernel(self, *prepared)
-        forget_kernel(self)
-        self._set_weights(self._train(*prepared).w)
+        with self._keeping_model():
+            if isinstance(X, Files):
+                check_alone(y, sample_weight)
+                return self._fit_files(X)
+            prepared = self._prepare(X, y, sample_weight)
+            self._seen = (X, y, sample_weight)
+            if not is_linear(self.kernel):
+                return fit_kernel(self, *prepared)
+            forget_kernel(self)
+            self._set_weights(self._train(*prepared).w)
         return self
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Any, Any, Any, Any]:

@@ -51,8 +51,9 @@ class ProblemSVC(_SVC):
 
     def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Self:
         """Train on inputs X with true outputs Y."""
-        self._set_weights(self._train(*self._prepare(X, Y, sample_weight)).w)
-        self._seen = (X, Y, sample_weight)
+        with self._keeping_model():
+            self._set_weights(self._train(*self._prepare(X, Y, sample_weight)).w)
+            self._seen = (X, Y, sample_weight)
         return self
 
     def _set_weights(self, w: np.ndarray) -> None:

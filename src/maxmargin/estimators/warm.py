@@ -82,13 +82,33 @@ def join(old: Any, new: Any) -> Any:
     """The old examples followed by the new ones."""
     import scipy.sparse as sp
 
+    widths: list[tuple[int, ...]] = [getattr(part, "shape", ())[1:] for part in (old, new)]
+    before, now = widths
+    if len(before) == len(now) == 1 and before != now:
+        raise DataError(f"Y has {now[0]} columns, those of the earlier examples {before[0]}")
     if isinstance(old, Sequences) or isinstance(new, Sequences):
         return _join_sequences(stack_sequences(old), stack_sequences(new))
     if sp.issparse(old) or sp.issparse(new):
         return sp.vstack([old, new], format="csr")
+    if _is_frame(old) and _is_frame(new):
+        if list(old.columns) != list(new.columns):
+            raise DataError(f"the columns are not those of the earlier examples: {_named(old)}")
+        import pandas as pd
+
+        return pd.concat([old, new])
+    old, new = (np.asarray(part) if _is_frame(part) else part for part in (old, new))
     if isinstance(old, np.ndarray) and isinstance(new, np.ndarray) and old.ndim == new.ndim:
         return np.concatenate([old, new])
     return [*old, *new]
+
+
+def _is_frame(data: Any) -> bool:
+    """Whether it is a data frame of pandas."""
+    return hasattr(data, "iloc") and hasattr(data, "columns")
+
+
+def _named(frame: Any) -> str:
+    return ", ".join(map(str, frame.columns))[:200]
 
 
 def _join_sequences(old: Sequences, new: Sequences) -> Sequences:

@@ -106,8 +106,17 @@ def test_parameters_that_are_refused():
     X, Y = images()
     with pytest.raises(mm.DataError, match="neighbours must be 4 or 8"):
         mm.GridSVC(neighbours=6).fit(X, Y)
-    with pytest.raises(mm.DataError, match="graph 0 has 6 nodes and 4 labels"):
+
+
+def test_labels_have_the_shape_of_their_image():
+    X, Y = images()
+    with pytest.raises(mm.DataError, match=r"image 0 has 2 x 3 pixels, .* shape \(2, 2\)"):
         mm.GridSVC().fit(X, [np.zeros((2, 2)), *Y[1:]])
+    grid = mm.GridSVC().fit(X, Y)
+    assert grid.score(X, [y.ravel() for y in Y]) == grid.score(X, Y)
+    with pytest.raises(mm.DataError, match=r"image 2 has 4 x 3 pixels, .* shape \(3, 4\)"):
+        grid.score(X, [*Y[:2], Y[2].T])
+    assert grid.predict([]) == grid.max_marginals([]) == []
 
 
 def test_folders_of_pictures(tmp_path):

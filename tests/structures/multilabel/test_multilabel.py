@@ -4,8 +4,10 @@ import itertools
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import accuracy_score, f1_score, hamming_loss
 
 import maxmargin as mm
@@ -152,6 +154,25 @@ def test_sparse_in_and_out():
     assert sparse.score(X, sp.csr_array(Y)) == dense.score(X, Y)
 
 
+def test_partial_fit_of_data_frames_and_sparse_matrices():
+    X, Y = data()
+    whole = mm.MultilabelSVC(tol=1e-4).fit(X, Y).result_.primal
+    for as_X, as_Y in ((pd.DataFrame, pd.DataFrame), (np.asarray, sp.csr_array)):
+        parts = [(as_X(X[part]), as_Y(Y[part])) for part in (slice(10), slice(10, None))]
+        clf = mm.MultilabelSVC(tol=1e-4).partial_fit(*parts[0]).partial_fit(*parts[1])
+        assert clf.result_.primal == pytest.approx(whole, abs=1e-4 * len(X))
+    with pytest.raises(mm.DataError, match="Y has 3 columns, those of the earlier examples 4"):
+        clf.partial_fit(X, Y[:, :3])
+    frame = mm.MultilabelSVC().partial_fit(pd.DataFrame(X, columns=list("abc")), Y)
+    with pytest.raises(mm.DataError, match="not those of the earlier examples: a, b, c"):
+        frame.partial_fit(pd.DataFrame(X, columns=list("abd")), Y)
+
+
+def test_explain_needs_a_model():
+    with pytest.raises(NotFittedError):
+        mm.MultilabelSVC().explain()
+
+
 def test_interactions_are_shown():
     X, Y = data()
     clf = mm.MultilabelSVC(C=C, interactions="full", label_names=list("abcd")).fit(X, Y)
@@ -215,6 +236,10 @@ def test_text_files(tmp_path):
     assert found["subset_accuracy"] == 1.0
     (tmp_path / "other.txt").write_text("green 1:1\n")
     assert "green" in error_of(run("evaluate", tmp_path / "m.mm", tmp_path / "other.txt"))
+    assert passed("predict", tmp_path / "m.mm", tmp_path / "other.txt").stdout == "red\n"
+    (tmp_path / "odd.txt").write_text("--5,\u00b2 1:1\n-5 2:1\n", encoding="utf8")
+    passed("train", "multilabel", tmp_path / "odd.txt", "-o", tmp_path / "odd.mm")
+    assert set(mm.load(tmp_path / "odd.mm").classes_.tolist()) == {"--5", "-5", "\u00b2"}
     (tmp_path / "bad.txt").write_text("red 1:1\nred,,big 1:1\n")
     wrong = error_of(run("train", "multilabel", tmp_path / "bad.txt", "-o", tmp_path / "n.mm"))
     assert "bad.txt, line 2" in wrong

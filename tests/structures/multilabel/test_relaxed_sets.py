@@ -86,3 +86,13 @@ def test_labels_without_pairs_are_not_relaxed():
     X, Y = data()
     a, b = (mm.MultilabelSVC(relax=relax, tol=1e-6).fit(X, Y).result_ for relax in (True, False))
     assert a.primal == pytest.approx(b.primal, rel=1e-5)
+
+
+def test_pairs_that_only_attract_are_not_relaxed(tmp_path):
+    """Their relaxation has the same optimum; the model can be used and saved."""
+    X, Y = data()
+    options = {"interactions": "associative", "tol": 1e-6}
+    a, b = (mm.MultilabelSVC(relax=relax, **options).fit(X, Y) for relax in (True, False))
+    assert a.result_.primal == pytest.approx(b.result_.primal, rel=1e-5)
+    a.save(tmp_path / "m.mm")
+    np.testing.assert_array_equal(mm.load(tmp_path / "m.mm").predict(X), a.predict(X))

@@ -115,18 +115,19 @@ class CFGSVC(_CFGModel):
         sample_weight : array (n,), optional
             Weights >= 0 of the examples.
         """
-        weight = check_examples(Y if X is None else X, Y, sample_weight)
-        self._data_format = None
-        self._nltk = not isinstance(Y[0], Tree | str)
-        problem = CFG.read(
-            X, Y, loss=self.loss, features=self.features, input=self.input,
-            horizontal=self.horizontal, vertical=self.vertical, rare=self.rare,
-        )  # fmt: skip
-        self.grammar_, self.lexicon_ = problem.grammar, problem.lexicon
-        sentences, trees = as_inputs(X, Y, self.input)
-        words = sum(map(len, sentences)) / len(sentences)
-        self.tol_ = tolerance(self.tol, words if self.loss == "bracket" else 1.0)
-        self.coef_ = self._train(problem, sentences, trees, weight).w
+        with self._keeping_model():
+            weight = check_examples(Y if X is None else X, Y, sample_weight)
+            self._data_format = None
+            self._nltk = not isinstance(Y[0], Tree | str)
+            problem = CFG.read(
+                X, Y, loss=self.loss, features=self.features, input=self.input,
+                horizontal=self.horizontal, vertical=self.vertical, rare=self.rare,
+            )  # fmt: skip
+            self.grammar_, self.lexicon_ = problem.grammar, problem.lexicon
+            sentences, trees = as_inputs(X, Y, self.input)
+            words = sum(map(len, sentences)) / len(sentences)
+            self.tol_ = tolerance(self.tol, words if self.loss == "bracket" else 1.0)
+            self.coef_ = self._train(problem, sentences, trees, weight).w
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:

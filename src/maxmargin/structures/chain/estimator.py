@@ -129,15 +129,16 @@ class ChainSVC(_ChainModel):
         token_weight : list of sequences of numbers, optional
             Cost of an error at each token; 0 for tokens that do not count.
         """
-        if isinstance(X, Files | FileData):
-            check_alone(Y, sample_weight, token_weight)
-            return self._fit_files(X)
-        prepared = self._prepare(X, Y, sample_weight, token_weight)
-        self._seen = (X, Y, sample_weight) if token_weight is None else None
-        if not is_linear(self.kernel):
-            return fit_kernel(self, *prepared)
-        forget_kernel(self)
-        self._set_weights(self._train(*prepared).w)
+        with self._keeping_model():
+            if isinstance(X, Files | FileData):
+                check_alone(Y, sample_weight, token_weight)
+                return self._fit_files(X)
+            prepared = self._prepare(X, Y, sample_weight, token_weight)
+            self._seen = (X, Y, sample_weight) if token_weight is None else None
+            if not is_linear(self.kernel):
+                return fit_kernel(self, *prepared)
+            forget_kernel(self)
+            self._set_weights(self._train(*prepared).w)
         return self
 
     def _prepare(

@@ -94,7 +94,7 @@ class _ChainModel(KernelParameters, Prunable, _SVC):
             of the predicted sequence; -inf means that ``transitions`` forbids the label there.
         """
         scores, ends = self._token_scores(X)
-        return np.split(scores, ends[1:-1])
+        return np.split(scores, ends[1:])[:-1]
 
     @if_calibrated
     def predict_marginals(self, X: Any) -> list[np.ndarray]:
@@ -111,7 +111,7 @@ class _ChainModel(KernelParameters, Prunable, _SVC):
             Columns are in the order of ``classes_``; each row sums to 1.
         """
         scores, ends = self._token_scores(X)
-        return np.split(get_curve(self, "classes")(scores), ends[1:-1])
+        return np.split(get_curve(self, "classes")(scores), ends[1:])[:-1]
 
     def _token_scores(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """The max-marginals of all tokens (total, n_classes), and the offsets of the sequences."""

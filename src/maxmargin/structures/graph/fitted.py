@@ -53,8 +53,8 @@ class _GraphModel(WarmStartParameters, _SVC):
         """Inputs as graphs."""
         raise NotImplementedError
 
-    def _flat(self, Y: Any) -> list[Any]:
-        """The labels of each input, in the order of its nodes."""
+    def _flat(self, Y: Any, X: Any) -> list[Any]:
+        """The labels of each input of X, in the order of its nodes."""
         return Y
 
     def _shaped(self, X: Any, labels: list[np.ndarray]) -> list[Any]:
@@ -140,9 +140,12 @@ class _GraphModel(WarmStartParameters, _SVC):
         model. Each row sums to 1, and the predicted label is the most probable one.
         """
         scores = self._node_scores(X)
-        curve, ends = get_curve(self, "classes"), np.cumsum([len(rows) for rows in scores])[:-1]
+        curve, ends = (
+            get_curve(self, "classes"),
+            np.cumsum([len(rows) for rows in scores], dtype=int),
+        )
         flat = np.concatenate([np.zeros((0, len(self.classes_))), *scores])
-        return self._shaped(X, np.split(curve(flat), ends))
+        return self._shaped(X, np.split(curve(flat), ends)[:-1])
 
     def _node_scores(self, X: Any) -> list[np.ndarray]:
         graphs = self._graphs(X)
@@ -152,20 +155,20 @@ class _GraphModel(WarmStartParameters, _SVC):
     def _examples(self, X: Any, Y: Any) -> tuple[Any, Any]:
         """Inputs whose nodes all have labels: others are neither right nor wrong."""
         check_examples(X, Y, None)
-        known = [known_labels(flat_labels([y]), self.void).all() for y in self._flat(Y)]
+        known = [known_labels(flat_labels([y]), self.void).all() for y in self._flat(Y, X)]
         chosen = np.flatnonzero(known)
         return take(X, chosen), take(Y, chosen)
 
     def _decisions(self, X: Any, Y: Any) -> dict[str, Any]:
         """Labels of nodes, where max-marginals are known."""
         graphs = self._graphs(X)
-        check_lengths(self._flat(Y), graphs, "label")
+        check_lengths(self._flat(Y, X), graphs, "label")
         problem = self._problem(graphs)
         pack = problem.pack(graphs)
         if None in exact_kinds(problem, pack):
             return {}
         number = {label: k for k, label in enumerate(self.classes_.tolist())}
-        truth = [number.get(label, -1) for label in flat_labels(self._flat(Y)).tolist()]
+        truth = [number.get(label, -1) for label in flat_labels(self._flat(Y, X)).tolist()]
         scores = np.concatenate(graph_marginals(problem, pack, self._w()))
         return {"classes": Decisions(scores, np.array(truth, int))}
 
@@ -175,7 +178,7 @@ class _GraphModel(WarmStartParameters, _SVC):
     def score(self, X: Any, Y: Any, sample_weight: Any = None) -> float:
         """The fraction of nodes with the right label; nodes without a label do not count."""
         weight = check_examples(X, Y, sample_weight)
-        found, truth = self._flat(self.predict(X)), self._flat(Y)
+        found, truth = self._flat(self.predict(X), X), self._flat(Y, X)
         lengths = [len(labels) for labels in found]
         if [len(labels) for labels in truth] != lengths:
             i = next(i for i, labels in enumerate(truth) if len(labels) != lengths[i])
@@ -197,7 +200,7 @@ class _GraphModel(WarmStartParameters, _SVC):
 
     def _suspects(self, X: Any, Y: Any, n: int) -> Suspects:
         graphs = self._graphs(X)
-        _, codes = encode_nodes(self._flat(Y), graphs, self.void, self.classes_)
+        _, codes = encode_nodes(self._flat(Y, X), graphs, self.void, self.classes_)
         if (codes == VOID).any():
             graphs, codes = graphs.keep_nodes(codes != VOID), codes[codes != VOID]
         problem = self._problem(graphs)

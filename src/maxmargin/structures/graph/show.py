@@ -115,8 +115,8 @@ def codes_of(y: Any, labels: list[Any], void: Any) -> np.ndarray:
 
 def evaluate_nodes(estimator: Any, X: Any, Y: Any) -> ShownNodes:
     """Compare the labels of all nodes with predictions."""
-    truth = flat_labels(estimator._flat(Y))
-    found = flat_labels(estimator._flat(estimator.predict(X)))
+    truth = flat_labels(estimator._flat(Y, X))
+    found = flat_labels(estimator._flat(estimator.predict(X), X))
     known = known_labels(truth, estimator.void)
     truth = as_label_array(truth[known].tolist()) if truth.dtype == object else truth[known]
     return ShownNodes.of(truth, found[known], estimator.classes_)

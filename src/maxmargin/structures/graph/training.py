@@ -76,9 +76,10 @@ class _GraphTrainer(GraphParameters, _GraphModel):
             Cost of an error at each node, in place of ``Graph.node_weight``; 0 for nodes whose
             label is known but does not count.
         """
-        prepared = self._prepare(X, Y, sample_weight, node_weight)
-        self._seen = (X, Y, sample_weight) if node_weight is None else None
-        self._set_weights(self._train(*prepared).w)
+        with self._keeping_model():
+            prepared = self._prepare(X, Y, sample_weight, node_weight)
+            self._seen = (X, Y, sample_weight) if node_weight is None else None
+            self._set_weights(self._train(*prepared).w)
         return self
 
     def _prepare(
@@ -89,8 +90,8 @@ class _GraphTrainer(GraphParameters, _GraphModel):
         self._learn(X)
         graphs = self._stack(X)
         if node_weight is not None:
-            graphs = read_node_weight(self._flat(node_weight), graphs)
-        self.classes_, codes = encode_nodes(self._flat(Y), graphs, self.void)
+            graphs = read_node_weight(self._flat(node_weight, X), graphs)
+        self.classes_, codes = encode_nodes(self._flat(Y, X), graphs, self.void)
         if len(self.classes_) < 2:
             raise DataError(
                 f"all nodes have the same label, {self.classes_.tolist()}: two are needed"

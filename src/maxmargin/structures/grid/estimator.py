@@ -87,8 +87,19 @@ class GridSVC(_GraphTrainer):
     def _stack(self, X: Any) -> Graphs:
         return grid_graphs(read_images(X), self.neighbours, self.directions, self.contrast_scale_)
 
-    def _flat(self, Y: Any) -> list[Any]:
-        return [np.asarray(labels).ravel() for labels in Y]
+    def _flat(self, Y: Any, X: Any) -> list[Any]:
+        """The labels of the pixels by rows; they may also be given in this order."""
+        flat = []
+        for i, (image, given) in enumerate(zip(X, Y, strict=True)):
+            labels, (h, w) = np.asarray(given), np.shape(image)[:2]
+            if labels.shape not in ((h, w), (h * w,)):
+                raise DataError(
+                    f"image {i} has {h} x {w} pixels, and its labels have shape {labels.shape}: "
+                    "give an array with one label per pixel",
+                    sequence=i,
+                )
+            flat.append(labels.ravel())
+        return flat
 
     def _shaped(self, X: Any, labels: list[np.ndarray]) -> list[np.ndarray]:
         """Labels (pixels,) or numbers (pixels, k) of each image as arrays (height, width, ...)."""

@@ -96,7 +96,9 @@ def grid_graphs(
             parts.append(edges)
             features.append(mine)
     d = images[0].shape[2] if images else 0
-    counts = np.array([len(edges) for edges in parts], np.int64).reshape(len(images), -1)
+    counts = np.array([len(edges) for edges in parts], np.int64).reshape(
+        len(images), neighbours // 2
+    )
     return Graphs(
         np.concatenate([np.zeros((0, d)), *(image.reshape(-1, d) for image in images)]),
         offsets_of([image.shape[0] * image.shape[1] for image in images]),

@@ -109,9 +109,10 @@ class MultilabelSVC(_MultilabelModel):
         sample_weight : array (n,), optional
             Weights >= 0 of the examples.
         """
-        prepared = self._prepare(X, Y, sample_weight)
-        self._seen = (X, Y, sample_weight)
-        self._set_weights(self._train(*prepared).w)
+        with self._keeping_model():
+            prepared = self._prepare(X, Y, sample_weight)
+            self._seen = (X, Y, sample_weight)
+            self._set_weights(self._train(*prepared).w)
         return self
 
     def _prepare(self, X: Any, Y: Any, sample_weight: Any = None) -> tuple[Any, Any, Any, Any]:
@@ -126,7 +127,7 @@ class MultilabelSVC(_MultilabelModel):
             raise DataError(f"there are {len(self.classes_)} label_names for {Y.shape[1]} labels")
         self.pairs_ = find_pairs(self.interactions, Y)
         problem = self._problem()
-        if self.relax:
+        if self.relax and not problem.associative:  # whose relaxation has the same optimum
             problem = RelaxedLabelSets(problem.n_labels, problem.pairs, problem.cost, problem.bias)
         self.inference_ = problem.kind
         return problem, X, Y, check_examples(X, Y, sample_weight)

@@ -8,6 +8,7 @@ no labels. An npz file has the arrays ``X`` (n, d) and ``Y`` (n, labels) of 0 an
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -45,10 +46,16 @@ class MultilabelFiles(DataFiles):
         return self.structure.estimator(**options.parameters(), label_names=names)
 
     def read_new(self, path: str, estimator: Any, wish: Wish | None = None) -> Examples:
-        """Examples for a fitted estimator, with the features and labels of its training."""
+        """Examples for a fitted estimator, with the features of its training, without labels."""
+        X, _, _ = _read(path, estimator.n_features_in_)
+        return Examples(X, None, path, _size(X))
+
+    def read_labelled(self, path: str, estimator: Any) -> Examples:
+        """Examples with the features and labels of the training of an estimator."""
         X, Y, names = _read(path, estimator.n_features_in_)
-        if Y is not None:
-            Y = _in_order(Y, names, estimator.classes_.tolist(), display_name(path))
+        if Y is None:
+            raise DataError("has no labels to compare with", display_name(path))
+        Y = _in_order(Y, names, estimator.classes_.tolist(), display_name(path))
         return Examples(X, Y, path, _size(X))
 
     def predict(self, estimator: Any, path: str, out: str, wish: Any) -> None:
@@ -121,7 +128,7 @@ def _read_text(content: bytes, name: str, n_features: int | None) -> tuple[Any, 
     pairs = zip(found.y.tolist(), found.line.tolist(), strict=True)
     sets = [_labels(str(target), name, line) for target, line in pairs]
     names: list[Any] = sorted({label for labels in sets for label in labels})
-    if all(label.lstrip("-").isdigit() for label in names):
+    if all(map(_is_integer, names)):
         names = sorted(int(label) for label in names)
     number = {str(label): k for k, label in enumerate(names)}
     Y = np.zeros((len(sets), len(names)), np.int8)
@@ -149,7 +156,11 @@ def _labels(target: str, name: str, line: int) -> list[str]:
     labels = target.split(",")
     if "" in labels:
         raise DataError(f"the labels {target!r} have a comma too many", name, line)
-    return [str(int(label)) if label.lstrip("-").isdigit() else label for label in labels]
+    return [str(int(label)) if _is_integer(label) else label for label in labels]
+
+
+def _is_integer(label: str) -> bool:
+    return re.fullmatch("-?[0-9]+", label) is not None
 
 
 def _in_order(Y: np.ndarray, names: list[Any], known: list[Any], path: str) -> np.ndarray:

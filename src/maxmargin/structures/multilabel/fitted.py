@@ -124,6 +124,7 @@ class _MultilabelModel(ClassifierMixin, WarmStartParameters, _SVC):
 
     def explain(self, n: int = 10) -> Explanation:
         """The n largest weights of each label, and the pairs that attract each other most."""
+        check_is_fitted(self)
         names = [str(name) for name in self.classes_.tolist()]
         a, b = self.pairs_.T
         pairs = [f"{names[i]} and {names[j]}" for i, j in self.pairs_.tolist()]
