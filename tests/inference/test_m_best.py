@@ -14,6 +14,7 @@ from maxmargin.inference.m_best import (
     exact_kind,
     m_best,
     max_marginals,
+    near_labellings,
     several_labellings,
 )
 from small_graphs import models
@@ -86,3 +87,18 @@ def test_other_decoders_give_different_labellings(model):
     found = several_labellings(pairs, "combined", 3, 2.0, False)
     assert 1 <= len(found) == len({tuple(y) for y, _ in found})
     assert exact_kind("combined", pairs.plan, len(pairs.unary)) in ("forest", None)
+
+
+@given(models(labels=(1, 3), nodes=5), st.one_of(st.none(), st.integers(0, 2**32 - 1)))
+@settings(max_examples=60)
+def test_a_search_finds_the_best_changes_of_single_nodes(model, seed):
+    """It begins at the best labelling here; of m = all labellings it finds all, in order."""
+    pairs, outputs, values = pair_model(model, seed)
+    best = outputs[values.argmax()]
+    every = near_labellings(pairs, best, len(outputs))
+    assert [value for _, value in every] == pytest.approx(-np.sort(-values))
+    assert len({tuple(y) for y, _ in every}) == len(outputs)
+    if len(outputs) > 1:
+        single = values[(outputs != best).sum(axis=1) == 1].max(initial=-np.inf)
+        (_, first), (_, second) = near_labellings(pairs, best, 2)
+        assert first == pytest.approx(values.max()) and second >= single - 1e-9

@@ -1,15 +1,17 @@
-"""Max-marginals and several labellings of one graph, from a decoder that is exact.
+"""Max-marginals and several labellings of one graph.
 
 The m best labellings are found by dividing the set of all labellings into cells. The second best
 labelling of a cell differs from its best one at some node, where it has the highest max-marginal of
 all labels that the best one does not have. It divides the cell: its label at this node is fixed in
 one part and excluded in the other (Yanover and Weiss 2004, Finding the M most probable
-configurations using loopy belief propagation, NIPS 16).
+configurations using loopy belief propagation, NIPS 16). This needs a decoder that is exact; others
+give a labelling from which a search by changes of single nodes finds good ones.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from heapq import heappop, heappush
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -148,6 +150,39 @@ class Cell:
     def where(self) -> Any:
         """A node, and the label that the second best labelling has there."""
         return self._find_second()[1]
+
+
+def near_labellings(model: PairModel, y: np.ndarray, m: int) -> list[tuple[np.ndarray, float]]:
+    """Up to m labellings and their values, best first, of those that a search from y finds.
+
+    The best labelling that is known is changed at single nodes, then the next best one, and so on.
+    """
+    K, found = model.unary.shape[1], []
+    waiting, known = [(-model.value(y), 0, y)], {y.tobytes()}
+    while waiting and len(found) < m:
+        minus, _, y = heappop(waiting)
+        found.append((y, model.value(y)))
+        gain = single_changes(model, y).ravel()
+        for place in np.argsort(-gain, kind="stable")[:m].tolist():
+            z = y.copy()
+            z[place // K] = place % K
+            if gain[place] > -np.inf and z.tobytes() not in known:
+                known.add(z.tobytes())
+                heappush(waiting, (minus - gain[place], len(known), z))
+    return sorted(found, key=lambda pair: -pair[1])
+
+
+def single_changes(model: PairModel, y: np.ndarray) -> np.ndarray:
+    """By how much the value changes if one node gets another label (n, K); -inf where it cannot."""
+    nodes, pair = np.arange(len(y)), model.pair
+    (a, b), e = model.edges.T, np.arange(len(pair))
+    own = pair[e, y[a], y[b]][:, None]
+    gain = model.unary - model.unary[nodes, y][:, None]
+    np.add.at(gain, a, pair[e, :, y[b]] - own)
+    np.add.at(gain, b, pair[e, y[a], :] - own)
+    possible = model.instead == np.arange(model.unary.shape[1])
+    possible[nodes, y] = False
+    return np.where(possible, gain, -np.inf)
 
 
 def several_labellings(

@@ -18,7 +18,6 @@ from ...estimators.calibrated import get_curve, if_calibrated
 from ...estimators.parameters import WarmStartParameters
 from ...outputs.calibration import Decisions
 from ...outputs.explain import Explanation, Suspects, explain, find_suspects, largest_weights
-from ...outputs.m_best import predict_m_best
 from ...training import check_examples
 from .labels import VOID, check_lengths, encode_nodes, flat_labels, known_labels
 from .node_types import encode_types, names_of_pairs
@@ -95,21 +94,18 @@ class _GraphModel(WarmStartParameters, _SVC):
         return self._shaped(X, [names[lo:hi] for lo, hi in pairwise(graphs.offsets.tolist())])
 
     def _m_best(self, X: Any, m: int, diversity: float) -> list[list[tuple[Any, float]]]:
-        """Exact for graphs without cycles, and by cuts for graphs that are not large."""
+        """Exact for graphs without cycles, and by cuts for graphs that are not large.
+
+        For other graphs it is a search from the predicted labels.
+        """
         graphs, w = self._graphs(X), self._w()
         problem = self._problem(graphs)
         pack = problem.pack(graphs)
-        several = several_of_graphs(problem, pack, w, m, diversity)
-        if several is not None:
-            return [
-                [(self._shaped([x], [self.classes_[y]])[0], score) for y, score in found]
-                for x, found in zip(X, several, strict=True)
-            ]
-        _, found = predict_m_best(problem, graphs, w, m, diversity, self.n_jobs or 1)
-        outputs = [self._outputs(X, graphs, codes) for codes in found.labels]
+        labels = predict_labels(problem, pack, w, self.n_jobs or 1)
+        several = several_of_graphs(problem, pack, w, m, diversity, labels)
         return [
-            [(outputs[r][i], float(found.score[i, r])) for r in range(found.count[i])]
-            for i in range(len(graphs))
+            [(self._shaped([x], [self.classes_[y]])[0], score) for y, score in found]
+            for x, found in zip(X, several, strict=True)
         ]
 
     def max_marginals(self, X: Any) -> list[np.ndarray]:

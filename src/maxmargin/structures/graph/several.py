@@ -15,6 +15,7 @@ from ...inference.m_best import (
     every_label,
     exact_kind,
     max_marginals,
+    near_labellings,
     several_labellings,
 )
 from ...problem import Pack
@@ -70,19 +71,20 @@ def graph_marginals(problem: Any, pack: Pack, w: np.ndarray) -> list[np.ndarray]
 
 
 def several_of_graphs(
-    problem: Any, pack: Pack, w: np.ndarray, m: int, diversity: float
-) -> list[list[tuple[np.ndarray, float]]] | None:
-    """Up to m labellings of each graph with their scores.
+    problem: Any, pack: Pack, w: np.ndarray, m: int, diversity: float, labels: np.ndarray
+) -> list[list[tuple[np.ndarray, float]]]:
+    """Up to m labellings of each graph with their scores, the best ones if they can be known.
 
-    None if there is no way to find the best ones exactly, and no ``diversity``.
+    ``labels`` are predicted: from there others are searched where the decoder is not exact.
     """
     exact, sizes = exact_kinds(problem, pack), np.diff(pack.offsets)
     for i in range(pack.n):
         if exact[i] not in (None, "forest") and sizes[i] > MOST_CUTS:
             exact[i] = None
-    if diversity == 0 and None in exact:
-        return None
+    predicted = np.split(labels, pack.offsets[1:])[:-1]
     return [
-        several_labellings(model, kind or problem.kind, m, diversity, kind is not None)
-        for model, kind in zip(pair_models(problem, pack, w), exact, strict=True)
+        near_labellings(model, y, m)
+        if kind is None and diversity == 0
+        else several_labellings(model, kind or problem.kind, m, diversity, kind is not None)
+        for model, kind, y in zip(pair_models(problem, pack, w), exact, predicted, strict=True)
     ]
