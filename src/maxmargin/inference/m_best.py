@@ -158,7 +158,8 @@ def near_labellings(model: PairModel, y: np.ndarray, m: int) -> list[tuple[np.nd
     The best labelling that is known is changed at single nodes, then the next best one, and so on.
     """
     K, found = model.unary.shape[1], []
-    waiting, known = [(-model.value(y), 0, y)], {y.tobytes()}
+    waiting: list[Any] = [(-model.value(y), 0, y)]
+    known = {y.tobytes()}
     while waiting and len(found) < m:
         minus, _, y = heappop(waiting)
         found.append((y, model.value(y)))
