@@ -6,6 +6,8 @@ induced forests improve them most per second, and expansion moves then find chan
 
 from __future__ import annotations
 
+from numba.extending import register_jitable
+
 from ..engine.keep import keep
 from .expansion import expand, expansion_size, recall
 from .plan import edge_count
@@ -34,8 +36,18 @@ def decode_combined(plan, K, unary, pair, y, messages, work, effort):
     """
     n = len(y)
     size = edge_count(plan, n) * K
-    labels, moves = messages[size : size + n], messages[size + n : size + n + 1]
     bound = sweep_and_round(plan, K, unary, pair, y, messages[:size], work, effort)
+    return improve(plan, K, unary, pair, y, bound, messages[size : size + n + 1], effort, work)
+
+
+@register_jitable
+def improve(plan, K, unary, pair, y, bound, kept, effort, work):
+    """Improve y by moves unless the bound proves that it is the best; returns the bound.
+
+    ``kept`` holds the n labels of the last call, which may be better, and the number of moves.
+    """
+    n = len(y)
+    labels, moves = kept[:n], kept[n : n + 1]
     value = labelling_value(plan, K, unary, pair, y)
     if not tight(bound, value):
         recall(plan, K, unary, pair, y, labels, work)

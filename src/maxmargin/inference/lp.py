@@ -6,8 +6,9 @@ import numpy as np
 from numba.extending import register_jitable
 
 from ..engine.keep import keep
+from .combined import improve
 from .core import core_size, load_point, make_core, store_counts, store_messages
-from .expansion import expand, expansion_size, recall
+from .expansion import expansion_size
 from .hybrid_gradient import (
     NECESSARY,
     SUFFICIENT,
@@ -28,8 +29,7 @@ from .local_polytope import (
 from .plan import edge_count
 from .points import FINE, dot, is_consistent, quantise
 from .tables import highest, labelling_value
-from .trees import move_forests, tree_size
-from .trws import tight
+from .trees import tree_size
 
 #: The relaxation is solved if the bound is this close to the value of a point, relative to it.
 TOLERANCE = 1e-6
@@ -83,19 +83,12 @@ def decode_lp(plan, K, unary, pair, y, messages, work, effort):
     n = len(y)
     m = edge_count(plan, n)
     size = state_size(n, m, K)
-    state, labels, moves = messages[:size], messages[size : size + n], messages[size + n :]
+    state = messages[:size]
     bound, _ = solve_relaxation(plan, n, K, unary, pair, state, work, effort, LOOKS, 0.0)
     shares = point_parts(state, n, m, K)[1]
     for v in range(n):
         y[v] = highest(shares[v * K : v * K + K], K)
-    value = labelling_value(plan, K, unary, pair, y)
-    if not tight(bound, value):
-        recall(plan, K, unary, pair, y, labels, work)
-        moves[0] = move_forests(plan, K, unary, pair, y, moves[0], effort, work)
-        value = expand(plan, K, unary, pair, y, work)
-    for v in range(n):
-        labels[v] = y[v]
-    return max(bound, value)
+    return improve(plan, K, unary, pair, y, bound, messages[size:], effort, work)
 
 
 @register_jitable
