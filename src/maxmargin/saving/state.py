@@ -175,7 +175,10 @@ def _check_array(found: np.ndarray, fresh: Any, name: str, grows: bool) -> np.nd
 
 
 def check_scalar(value: Any, fresh: Any, name: str) -> Any:
-    """The number, text or None, checked to have the type of ``fresh``; counts must be >= 0."""
+    """The number, text or None, checked to have the type of ``fresh``; counts must be >= 0.
+
+    Numbers get this type, because compiled code has one version for each type.
+    """
     kind = type(fresh)
     if fresh is None:
         fits = True
@@ -184,12 +187,12 @@ def check_scalar(value: Any, fresh: Any, name: str) -> Any:
     elif isinstance(fresh, int | np.integer):
         fits = isinstance(value, int) and 0 <= value < 2**53
     elif isinstance(fresh, float | np.floating):
-        fits = isinstance(value, int | float)
+        fits = isinstance(value, float) or (isinstance(value, int) and abs(value) < 2**53)
     else:
         fits = isinstance(value, kind)
     if not fits or value != value:
         raise ValueError(f"{name} is {value!r}, expected {kind.__name__}")
-    return value
+    return kind(value) if isinstance(fresh, bool | np.bool_ | float | np.floating) else value
 
 
 def walk(value: Any) -> Iterator[Any]:

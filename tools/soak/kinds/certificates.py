@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import maxmargin as mm
+from maxmargin.data.source import take
 from maxmargin.errors import ProblemError
 from maxmargin.registry import all_structures
 from maxmargin.structures.tiny import Tiny
@@ -16,7 +17,8 @@ from ..certify import check_certificate
 from ..problems import SOLVERS, Planes, optimum, warm_up
 from ..trial import FALSE, FoundError, Kind, Trial
 
-#: Structures whose rows may be anything; the others keep the examples of their description.
+#: Structures whose rows may be anything, as those of chains; the others keep the examples of their
+#: description.
 ROWS = ("binary", "multiclass", "own")
 
 
@@ -67,9 +69,11 @@ def train(*arguments: Any, **options: Any) -> Any:
 
 def _examples(random: Any, name: str, tiny: Tiny) -> tuple[Any, Any]:
     """Rows with duplicates, zeros, wild scales and contradicting labels, or the given examples."""
-    if name == "cfg":
+    if name not in (*ROWS, "chain"):
         chosen = [random.randrange(len(tiny.X)) for _ in range(random.randint(1, 6))]
-        return [tiny.X[i] for i in chosen], [tiny.Y[i] for i in chosen]
+        if name != "cfg":  # the number of features is that of all graphs
+            chosen += range(len(tiny.X))
+        return take(tiny.X, np.array(chosen)), take(tiny.Y, np.array(chosen))
     numbers = np.random.default_rng(random.getrandbits(64))
     scale = random.choice((1.0, 1.0, 10.0 ** random.uniform(-6, 6)))
     if name in ROWS:

@@ -15,7 +15,7 @@ from maxmargin.errors import MaxMarginError
 from maxmargin.registry import all_structures
 
 from ..children import end, fork, is_done
-from ..problems import SOLVERS, warm_up
+from ..problems import SOLVERS, trains
 from ..trial import LEFT, WRONG, FoundError, Kind, Trial
 
 
@@ -41,8 +41,8 @@ def prepare(folder: Path) -> list[Case]:
         for e, tiny in enumerate(structure.examples())
         for solver in SOLVERS
         for rescaling in tiny.rescalings
+        if trains(SOLVERS[solver], tiny, rescaling)
     ]
-    warm_up()
     kernels = [Case(-1, -1, name, "margin") for name in KERNELS]
     for case in kernels:
         run(case, folder / "warm-up.ck", 2, resume=False)
