@@ -1,4 +1,4 @@
-"""Resume from checkpoints whose arrays were altered; called by test_altered_checkpoints.
+"""Resume from checkpoints whose arrays or numbers were altered; called by test_altered_checkpoints.
 
 python alter_checkpoints.py FOLDER PROBLEM
 
@@ -96,6 +96,19 @@ def altered(entries):
                 yield number, what, entries | {number: other}
 
 
+def with_another_number(value, new):
+    """Each copy of a JSON value in which one number is another one."""
+    if isinstance(value, dict):
+        for name, part in value.items():
+            yield from (value | {name: other} for other in with_another_number(part, new))
+    elif isinstance(value, list):
+        for k, part in enumerate(value):
+            others = with_another_number(part, new)
+            yield from ([*value[:k], other, *value[k + 1 :]] for other in others)
+    elif isinstance(value, int | float) and not isinstance(value, bool) and value != new:
+        yield new
+
+
 def main(folder, kind):
     problem, X, Y = examples(kind)
     optimum = mm.train(problem, X, Y, C=C, solver="one-slack", tol=1e-8).primal
@@ -104,9 +117,13 @@ def main(folder, kind):
         run = partial(mm.train, problem, X, Y, C=C, solver=solver, tol=TOL, checkpoint=path)
         run(max_iter=4)
         meta, entries = read_container(path)
-        for number, what, arrays in altered(entries):
+        cases = [(number, what, meta, arrays) for number, what, arrays in altered(entries)]
+        for new in (0, 2**31):
+            others = with_another_number(meta, new)
+            cases += [("JSON", f"a number {new}", other, entries) for other in others]
+        for number, what, other, arrays in cases:
             print(name, number, what, sep="\t", end="\t", flush=True)
-            write_container(path, meta, arrays)
+            write_container(path, other, arrays)
             try:
                 found = judge(problem, X, Y, run(resume=True, max_iter=MAX_ITER), optimum)
             except CheckpointError as error:

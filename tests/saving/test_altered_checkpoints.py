@@ -22,6 +22,7 @@ def lines(request, tmp_path_factory):
 def test_no_altered_checkpoint_crashes_or_deceives(solver, lines):
     mine = [(how, found) for name, _, how, found in lines if name == solver]
     assert len(mine) > 30
-    assert {how for how, _ in mine} >= {"all -1", "all 2**30", "as float32", "shorter"}
+    known = {"all -1", "all 2**30", "as float32", "shorter", "a number 0", f"a number {2**31}"}
+    assert {how for how, _ in mine} >= known
     assert not [found for _, found in mine if not found.startswith(("refused", "honest"))]
     assert sum(found.startswith("refused") for _, found in mine) > len(mine) / 2
