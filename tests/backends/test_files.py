@@ -255,6 +255,14 @@ def test_headers_of_arrays_that_cannot_be_read_are_refused(tmp_path):
         archive.writestr("X.npy", npy.getvalue().replace(b"(3, 3), }", b"(3, 3(, ("))
     with pytest.raises(mm.DataError, match=r"a\.npz: is not an npz file"):
         mm.MulticlassSVC().fit(mm.Files(tmp_path / "a.npz", cache=tmp_path))
+    files = conll_parts(tmp_path, *sentences())
+    mm.ChainSVC(template="default").fit(files)
+    (place,) = Path(files.cache).glob("shard-*/codes.npy")
+    content = place.read_bytes()
+    for wrong in (b"',,4'", b"'<i4,"):  # a SyntaxError of NumPy
+        place.write_bytes(content.replace(b"'<i4'", wrong))
+        with pytest.raises(mm.DataError, match="delete this directory"):
+            mm.ChainSVC(template="default").fit(files)
 
 
 @given(st.lists(st.integers(0, 100), min_size=1, max_size=20), st.integers(1, 6))

@@ -52,7 +52,7 @@ class NSlackState(WorkingSets):
         super().check_restored(task)
         wide = self.used.shape[1] <= self.duals.loss.shape[1]
         require(len(self.used) == task.shard.n and wide, "outputs of another number of slots")
-        inside = 0 <= self.used.min(initial=0) and self.used.max(initial=0) <= self.qps < 2**30
+        inside = self.used.min(initial=0) >= 0 and self.used.max(initial=0) <= self.qps < 2**30
         require(inside, "the QPs are not numbered as in a run")
 
 
