@@ -15,6 +15,9 @@ from .registry import Experiment, Verdict, find_experiments, list_experiments
 from .report import write_bench_report
 from .session import Session
 
+#: Other programs that the extra ``bench`` leaves out because of their licence.
+SEPARATE = {"maxflow": "PyMaxflow"}
+
 
 def show_list() -> None:
     """Print the experiments, their data and their claims; needs neither peers nor data."""
@@ -112,9 +115,10 @@ def _with_data(
 def _find_peers(experiment: Experiment) -> None:
     for module in experiment.peers:
         if find_spec(module) is None:
+            package = SEPARATE.get(module, "'maxmargin[bench]'")
             raise MaxMarginError(
                 f"{experiment.name} measures {module} too, which is not installed: "
-                "pip install 'maxmargin[bench]'"
+                f"pip install {package}"
             )
 
 
