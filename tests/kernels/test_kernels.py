@@ -311,6 +311,21 @@ def test_kept_columns_change_nothing():
         np.testing.assert_allclose(columns.kept[columns.place[kept]], K[:, kept].T, rtol=1e-4)
 
 
+@pytest.mark.parametrize(("dtype", "atol"), [(np.float32, 1e-4), (np.float64, 1e-12)])
+def test_products_of_some_rows_with_all_columns_kept(dtype, atol):
+    X, _ = blobs(90)
+    rows = KernelRows(make_kernel("rbf", X, 0.5), X, dtype=dtype)
+    rows.prepare()
+    columns = Columns(rows, dtype().itemsize * 90 * 90)
+    K = KernelRows(make_kernel("rbf", X, 0.5), X).block(rows.in_type(np.float64))
+    random = np.random.default_rng(0)
+    for _ in range(30):
+        at, right = (random.choice(90, random.integers(0, 80), replace=False) for _ in "ab")
+        coef = random.normal(size=(len(right), 2))
+        found = columns.product_at(at, right, coef)
+        np.testing.assert_allclose(found, K[np.ix_(at, right)] @ coef, atol=atol)
+
+
 def test_too_much_memory_is_refused_before_it_is_taken():
     X, y = blobs(300)
     with pytest.raises(mm.DataError, match="GB"):

@@ -44,6 +44,21 @@ def test_with_all_examples_it_is_the_exact_algorithm(kind, step):
 
 
 @pytest.mark.parametrize("kind", ["linear", "constant"])
+@pytest.mark.parametrize("step", [1.0, 0.3])
+def test_kept_kernel_values_change_nothing(kind, step):
+    """Wide rows, whose kernel values are kept: the same cuts as without a cache, at every r."""
+    X, y = blobs(80)
+    X = np.tile(X, (1, 10))
+    for r in (20, 80):
+        found = []
+        for cache in ({}, {"cache_bytes": 0}):
+            solver = mm.SampledCuts(kind, r=r, step=step, dtype="float64", **cache)
+            with pytest.warns(ConvergenceWarning, match="max_iter"):
+                found.append(fit(X, y, solver, tol=1e-6, max_iter=6).result_.primal)
+        assert found[0] == pytest.approx(found[1], rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["linear", "constant"])
 def test_a_sample_carries_no_certificate_but_an_audit(kind):
     X, y = blobs(500)
     clf = fit(X, y, mm.SampledCuts(kind, r=50))  # and no ConvergenceWarning

@@ -72,14 +72,18 @@ class ScoreShard(Shard):
         self.row_offsets = pack.offsets if pack.offsets[-1] == len(rows) else np.arange(pack.n + 1)
         self.one_each = bool((np.diff(self.row_offsets) == 1).all())
 
-    def compute_in(self, dtype: Any, cache_bytes: int = 0) -> None:
-        """Set the type of kernel values; cache columns if computing them is slower than reading."""
+    def compute_in(self, dtype: Any, cache_bytes: int, least: int) -> None:
+        """Set the type of kernel values; cache columns if computing them is slower than reading.
+
+        There is no cache if it has no room for ``least`` columns.
+        """
         rows = self.rows
         if rows.dtype != dtype:
             self.rows = rows.in_type(dtype)
             self.rows.prepare()
         expensive = rows.kernel.function is not None or rows.X.shape[1] >= WIDE
-        if expensive and rows.kernel.name != "precomputed" and cache_bytes >= 4 * 64 * len(rows):
+        fits = cache_bytes >= self.rows.dtype.itemsize * least * len(rows)
+        if expensive and rows.kernel.name != "precomputed" and fits:
             self.columns = Columns(self.rows, cache_bytes)
 
     def table(self, w: np.ndarray) -> np.ndarray:
@@ -119,6 +123,12 @@ class ScoreShard(Shard):
         assert where is not None
         return np.unique(where[where < self.emissions] // self.n_labels)
 
+    def places_of(self, rows: np.ndarray) -> np.ndarray:
+        """The coordinates of some rows, and of all plain weights."""
+        K = self.n_labels
+        where = (rows[:, None] * K + np.arange(K)).ravel()
+        return np.concatenate([where, np.arange(self.emissions, self.pack.dim)])
+
     def scores_at(self, w: Vector, at: np.ndarray, out: np.ndarray) -> Vector:
         """Write the scores of the rows ``at`` into ``out``, which must be zero; returns them.
 
@@ -131,7 +141,10 @@ class ScoreShard(Shard):
         support, place = np.unique(coefficients // K, return_inverse=True)
         coef = np.zeros((len(support), K))
         coef[place, coefficients % K] = value[~rest]
-        found = self.rows.take(at).product(self.rows.take(support), coef, self.n_jobs)
+        if self.columns is None:
+            found = self.rows.take(at).product(self.rows.take(support), coef, self.n_jobs)
+        else:
+            found = self.columns.product_at(at, support, coef, self.n_jobs)
         scored = Vector(
             np.concatenate([(at[:, None] * K + np.arange(K)).ravel(), where[rest]]),
             np.concatenate([found.ravel(), value[rest]]),
@@ -150,9 +163,7 @@ class ScoreShard(Shard):
         g, value = self._room or (np.zeros(self.pack.dim), np.empty(self.n))
         self._room = None  # an interruption would leave g partly filled
         loss, _ = self._collect(scored, mode, labels, order, g, value)
-        K = self.n_labels
-        where = (self.rows_of(order)[:, None] * K + np.arange(K)).ravel()
-        where = np.concatenate([where, np.arange(self.emissions, self.pack.dim)])
+        where = self.places_of(self.rows_of(order))
         found = g[where]
         g[where] = 0.0
         self._room = g, value

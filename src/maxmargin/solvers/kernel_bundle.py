@@ -203,7 +203,8 @@ class SparseBundle(KernelCuts):
     def solve(self, tol: float) -> None:
         """Solve the QP (OP2) to the precision ``tol``, starting from the last solution."""
         self._solve_dual(tol)
-        self.point = self._sum([*zip(self.planes, self.N * self.beta, strict=True)])
+        places = self.shard.places_of(self.used)
+        self.point = self._sum([*zip(self.planes, self.N * self.beta, strict=True)], places)
         self._evaluate()
 
     def between(self, centre: Point, step: float) -> Point:
@@ -211,19 +212,20 @@ class SparseBundle(KernelCuts):
         square, along = self._between(centre, step)
         w = self.point
         if step < 1:
-            w = self._sum([(centre.w, 1 - step), (w, step)])
+            assert w.where is not None
+            places = np.union1d(centre.w.where, w.where)
+            w = self._sum([(centre.w, 1 - step), (w, step)], places)
         return Point(w, centre.scored, square, along)
 
-    def _sum(self, parts: list[tuple[Vector, float]]) -> Vector:
-        """The sum of planes with these weights."""
-        parts = [(plane, weight) for plane, weight in parts if weight != 0]
-        wheres: list[Any] = [plane.where for plane, _ in parts]
+    def _sum(self, parts: list[tuple[Vector, float]], places: np.ndarray) -> Vector:
+        """The sum of vectors with these weights, which are zero outside ``places``."""
         for plane, weight in parts:
-            plane.add_to(self._spread, weight)
-        where = np.unique(np.concatenate([np.empty(0, np.int64), *wheres]))
-        value = self._spread[where]
-        self._spread[where] = 0.0
-        return Vector(where, value)
+            if weight != 0:
+                plane.add_to(self._spread, weight)
+        value = self._spread[places]
+        self._spread[places] = 0.0
+        used = value != 0
+        return Vector(places[used], value[used])
 
     def _keep(self, kept: np.ndarray) -> None:
         for t in set(range(len(self.planes))) - set(kept.tolist()):
