@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from collections import Counter
 from decimal import Decimal
 
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import maxmargin as mm
 from maxmargin.errors import DataError
 from maxmargin.features import Extractor, Rows, Template, Vocabulary
 from maxmargin.features.functions import short_shape, word_class
@@ -358,3 +360,24 @@ def test_a_vocabulary_without_names_or_with_equal_ones():
         Vocabulary().transform([])
     with pytest.raises(DataError, match="not all different"):
         Vocabulary(["a", "a"]).transform([])
+
+
+def test_names_are_made_when_they_are_used():
+    """They take more memory than the solver's own arrays; copies and models have them too."""
+    rows = [[("a", "D"), ("dog", "N")], [("a", "D"), ("cat", "N")]]
+    extractor = Extractor("word[-1] | word[0]\ncol1[0]")
+    first = extractor.fit_transform(rows)
+    assert "vocabulary_" not in vars(extractor)
+    copied = pickle.loads(pickle.dumps(extractor))
+    other = Extractor.from_names(extractor.template_.text, extractor.names_)
+    assert copied.names_ == other.names_ == extractor.names_
+    assert len(extractor.names_) == first.matrix.shape[1]
+    for one in (extractor, copied, other):
+        assert (one.transform(rows).matrix != first.matrix).nnz == 0
+    extractor.fit_transform(rows[:1])  # other names
+    assert len(extractor.names_) == 4
+    clf = mm.ChainSVC(template="default").fit(rows, [["x", "y"], ["x", "y"]])
+    assert "feature_names_" not in vars(clf)
+    assert clf.feature_names_ == clf._reader.names_
+    with pytest.raises(AttributeError):
+        _ = mm.ChainSVC().feature_names_

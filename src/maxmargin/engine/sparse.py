@@ -84,6 +84,16 @@ def take_nonzeros(g, scale, idx, val):
 
 
 @leaf
+def copy_nonzeros(v, idx, val):
+    """Copy the non-zeros of v to idx and val."""
+    nnz = 0
+    for j in range(len(v)):
+        if v[j] != 0.0:
+            idx[nnz], val[nnz] = j, v[j]
+            nnz += 1
+
+
+@leaf
 def go_towards(start, end, part, out):
     """out = start + part * (end - start), reading memory once."""
     for j in range(len(out)):

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .sparse import (
+    copy_nonzeros,
     count_nonzeros,
     differences,
     sparse_axpy,
@@ -63,9 +64,11 @@ class Vector(NamedTuple):
 
     @classmethod
     def sparse(cls, v: np.ndarray) -> Vector:
-        """A copy of v by its non-zeros, however many there are."""
-        where = np.flatnonzero(v).astype(_index_type(len(v)), copy=False)
-        return cls(where, v[where])
+        """A copy of v by its non-zeros, however many there are; no other memory is needed."""
+        nnz = count_nonzeros(v)
+        where, value = np.empty(nnz, _index_type(len(v))), np.empty(nnz)
+        copy_nonzeros(v, where, value)
+        return cls(where, value)
 
     @property
     def nbytes(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -54,9 +55,11 @@ class Extractor:
         self.template = template
         self.min_count = min_count
         self._tree: tuple[NameTree, np.ndarray] | None = None  # made at the first transform
+        self._nodes: tuple[NameTree, np.ndarray] | None = None  # until the names are made
 
     def __getstate__(self) -> dict[str, Any]:
-        """Everything but the tree, which the names give again."""
+        """The names in place of the trees, which they give again."""
+        hasattr(self, "vocabulary_")  # makes the names
         return self.__dict__ | {"_tree": None}
 
     @classmethod
@@ -66,6 +69,14 @@ class Extractor:
         extractor.template_ = extractor.template
         extractor.vocabulary_ = Vocabulary(names)
         return extractor
+
+    @cached_property
+    def vocabulary_(self) -> Vocabulary:
+        """The names of the features; made when first used, as they take more memory than nodes."""
+        if self._nodes is None:
+            raise AttributeError("the extractor has no features yet; call fit_transform first")
+        (tree, nodes), self._nodes = self._nodes, None
+        return Vocabulary(tree.names(nodes))
 
     @property
     def names_(self) -> list[str]:
@@ -98,7 +109,9 @@ class Extractor:
                 f"no feature occurs min_count = {self.min_count} times; use a lower min_count"
             )
         self.template_ = template
-        self.vocabulary_ = Vocabulary(tree.names(np.argsort(columns, kind="stable")[-n:]))
+        self.__dict__.pop("vocabulary_", None)
+        tree.finish()
+        self._nodes = tree, np.argsort(columns, kind="stable")[-n:].astype(np.int32)
         self._tree = None
         return _sequences(rows, blocks, columns, n)
 

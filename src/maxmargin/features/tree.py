@@ -107,6 +107,10 @@ class NameTree:
                 True, np.empty(len(parents), np.int32),
             )  # fmt: skip
 
+    def finish(self) -> None:
+        """Free the memory for further nodes; only `names` works afterwards."""
+        self.paths, self.table = self.paths[: self.count].copy(), np.empty(0, np.int64)
+
     def names(self, nodes: np.ndarray) -> list[str]:
         """The names of the features at these nodes."""
         top = nodes.astype(np.int64)

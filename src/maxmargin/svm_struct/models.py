@@ -55,7 +55,6 @@ def _chain(model: StructModel) -> Any:
 
     clf = ChainSVC(loss="zero-one" if model.loss == 0 else "hamming")
     clf._reader = None  # features are columns, not names
-    clf.feature_names_ = None
     return _fitted(clf, model, chain_weights(model))
 
 

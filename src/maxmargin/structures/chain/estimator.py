@@ -148,7 +148,7 @@ class ChainSVC(_ChainModel):
         weight = check_examples(X, Y, sample_weight)
         self._data_format = None
         tokens, self._reader = read_tokens(X, self.template, self.min_count)
-        self.feature_names_ = None if self._reader is None else self._reader.names_
+        self.__dict__.pop("feature_names_", None)
         self.classes_, codes = encode_tags(Y, tokens)
         if token_weight is not None:
             tokens = read_weights(token_weight, tokens)
@@ -172,7 +172,7 @@ class ChainSVC(_ChainModel):
         self._reader = None
         if plan.names is not None and plan.template is not None:
             self._reader = Extractor.from_names(plan.template, plan.names)
-        self.feature_names_ = plan.names
+        self.__dict__.pop("feature_names_", None)
         self.classes_, self.n_features_in_ = data.classes, plan.n_features
         self.class_weight_ = None
         if self.class_weight is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -44,10 +45,14 @@ class _ChainModel(KernelParameters, Prunable, _SVC):
     start_: np.ndarray
     stop_: np.ndarray
     n_features_in_: int
-    feature_names_: list[str] | None
     class_weight_: np.ndarray | None = None
 
     _reader: Any
+
+    @cached_property
+    def feature_names_(self) -> list[str] | None:
+        """The names of the features, made when first used; None for rows of numbers."""
+        return None if self._reader is None else self._reader.names_
 
     def predict(self, X: Any) -> list[list[Any]]:
         """The best labels of each sequence; features that are not in the model are ignored.
@@ -161,7 +166,8 @@ class _ChainModel(KernelParameters, Prunable, _SVC):
             kept = np.flatnonzero(emissions.any(axis=1))
             kept = kept if len(kept) else np.arange(min(d, 1))
             self._reader = with_names(self._reader, kept)
-            self.feature_names_, self.n_features_in_ = self._reader.names_, len(kept)
+            self.__dict__.pop("feature_names_", None)
+            self.n_features_in_ = len(kept)
             w = np.concatenate([emissions[kept].ravel(), w[d * K :]])
         self.result_ = replace(self.result_, w=w)
         self._set_weights(w)

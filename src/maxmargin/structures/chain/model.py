@@ -128,9 +128,7 @@ def decode_chain(
     """
     estimator._data_format = chain_summary(meta)["data"]
     estimator._reader = _decode_reader(meta, arrays)
-    names = estimator.feature_names_ = (
-        None if estimator._reader is None else estimator._reader.names_
-    )
+    names = estimator.feature_names_
     K, d = len(estimator.classes_), estimator.n_features_in_
     if names is not None and len(names) != d:
         raise ValueError(f"{d!r} is not the number of features")
