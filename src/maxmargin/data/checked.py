@@ -186,7 +186,10 @@ def plain_array(values: Any, name: str, dtype: Any = None) -> np.ndarray:
             f"{name} has masked entries, which are not supported: leave out these examples, or "
             "give the entries a value with .filled(...)"
         )
-    return np.asarray(values, dtype)
+    try:
+        return np.asarray(values, dtype)
+    except ValueError as error:  # rows of different lengths, or a text that is no number
+        raise DataError(f"{name} cannot be made an array: {error}") from error
 
 
 def check_weights(weight: Any, n: int, name: str) -> np.ndarray:

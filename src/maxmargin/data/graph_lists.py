@@ -13,6 +13,7 @@ from .graphs import Graph, as_graph
 from .labels import as_label_array
 from .node_types import stack_wide, widen
 from .sequences import offsets_of, tokens_of
+from .source import list_of
 
 
 class Graphs(Sequence[Graph]):
@@ -161,7 +162,7 @@ def stack_graphs(X: Any) -> Graphs:
         return X
     if isinstance(X, Graph) or hasattr(X, "shape"):
         raise DataError("X is not a list of graphs: for a single graph use [graph]")
-    graphs = [_try_graph(i, as_graph, x) for i, x in enumerate(X)]
+    graphs = [_try_graph(i, as_graph, x) for i, x in enumerate(list_of(X, "X"))]
     types = _stack_types(graphs)
     common = _common if types is None else _widest
     d = common([g.nodes for g in graphs], "nodes")

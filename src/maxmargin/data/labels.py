@@ -8,13 +8,14 @@ import numpy as np
 
 from ..errors import DataError
 from .checked import plain_array
+from .source import list_of
 
 
 def as_label_array(y: Any) -> np.ndarray:
     """An array (n,) of labels; labels of mixed or unusual types become objects, not strings."""
     if isinstance(y, np.ndarray) or hasattr(y, "__array__"):
         return plain_array(y, "y")
-    items = list(y)
+    items = list_of(y, "y")
     kinds = {type(item) for item in items}
     if len(kinds) <= 1 and all(issubclass(k, str | int | float | bool | np.generic) for k in kinds):
         return np.asarray(items)

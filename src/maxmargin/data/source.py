@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import DataError
+
 
 class Source:
     """A reference to examples that are stored elsewhere, such as ``mm.Files``."""
@@ -25,7 +27,22 @@ class OpenSource:
 
 def n_examples(X: Any) -> int:
     """Number of examples: rows of a matrix, or items of a list."""
-    return X.shape[0] if hasattr(X, "shape") else len(X)
+    try:
+        return X.shape[0] if hasattr(X, "shape") else len(X)
+    except (TypeError, IndexError) as error:
+        raise DataError(
+            f"expected a list of examples, or a matrix, got an object of type {type(X).__name__}"
+        ) from error
+
+
+def list_of(items: Any, what: str) -> list[Any]:
+    """The items as a list; a DataError that names ``what`` if there are none to go through."""
+    try:
+        return list(items)
+    except TypeError as error:
+        shown = repr(items)
+        shown = shown if len(shown) < 60 else f"{shown[:60]}..."
+        raise DataError(f"{what} is {shown}, which is not a list") from error
 
 
 def take(items: Any, chosen: np.ndarray) -> Any:

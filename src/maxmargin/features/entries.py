@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..data.sequences import offsets_of
+from ..data.source import list_of
 from ..errors import DataError
 from .coding import BLOCK, Codes, place, token_matrix
 from .matrix import binary_matrix, sort_pairs
@@ -57,7 +58,7 @@ class Entries:
 
 def flat_entries(X: Any) -> Entries:
     """The entries of sequences of tokens, which are dicts or lists of names."""
-    sequences = [list(sequence) for sequence in X]
+    sequences = [list_of(sequence, f"sequence {i}") for i, sequence in enumerate(X)]
     offsets = offsets_of(list(map(len, sequences)))
     tokens = list(chain.from_iterable(sequences))
     lists = _are_lists(tokens, offsets)

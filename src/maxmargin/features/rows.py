@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..data.sequences import offsets_of
+from ..data.source import list_of
 from ..errors import DataError
 from .coding import Codes, cut, place
 
@@ -85,7 +86,7 @@ class Rows(Sequence[Any]):
         """
         if isinstance(rows, cls):
             return rows
-        sequences = [list(sequence) for sequence in rows]
+        sequences = [list_of(sequence, f"sequence {i}") for i, sequence in enumerate(rows)]
         offsets = offsets_of(list(map(len, sequences)))
         tokens = list(chain.from_iterable(sequences))
         columns = [_column(column, offsets) for column in _split(tokens, offsets)]

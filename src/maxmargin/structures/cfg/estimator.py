@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY
 from typing import Any, Self
 
+from ...data.source import list_of
 from ...data.trees import Tree
 from ...errors import DataError
 from ...estimators.parameters import estimator
@@ -117,7 +118,7 @@ class CFGSVC(_CFGModel):
         """
         with self._keeping_model():
             weight = check_examples(Y if X is None else X, Y, sample_weight)
-            self._data_format = None
+            self._data_format, Y = None, list_of(Y, "Y")
             self._nltk = not isinstance(Y[0], Tree | str)
             problem = CFG.read(
                 X, Y, loss=self.loss, features=self.features, input=self.input,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ...data.brackets import as_tree
+from ...data.source import list_of
 from ...data.trees import Tree
 from ...errors import DataError
 
@@ -28,11 +29,11 @@ def read_sentence(x: Any, input: str, i: int) -> Sentence:
     With ``input="tagged"`` a token is a pair (word, tag), otherwise a str; a sentence that is one
     str is split at blanks.
     """
-    tokens: list[Any] = x.split() if isinstance(x, str) else list(x)
+    tokens: list[Any] = x.split() if isinstance(x, str) else list_of(x, f"sentence {i}")
     if input == "tagged":
         for t, token in enumerate(tokens):
             if (
-                isinstance(token, str)
+                not isinstance(token, tuple | list)
                 or len(token) != 2
                 or not all(isinstance(s, str) for s in token)
             ):
@@ -59,13 +60,14 @@ def sentence_of(tree: Tree, input: str) -> Sentence:
 def read_examples(X: Any, Y: Any, input: str) -> tuple[list[Sentence], list[Tree]]:
     """Sentences and matching true trees; if X is None, the sentences are those of the trees."""
     trees = []
-    for i, y in enumerate(Y):
+    for i, y in enumerate(list_of(Y, "Y")):
         try:
             trees.append(as_tree(y))
         except DataError as error:
             raise DataError(f"tree {i} of Y: {error}") from error
     if X is None:
         return [sentence_of(tree, input) for tree in trees], trees
+    X = list_of(X, "X")
     if len(X) != len(trees):
         raise DataError(
             f"X has {len(X)} sentences and Y has {len(trees)} trees: the numbers must be equal"
@@ -96,4 +98,4 @@ def read_sentences(X: Sequence[Any], input: str) -> list[Sentence]:
     """Sentences to be parsed."""
     if isinstance(X, str):
         raise DataError("X is one string: give a list of sentences, such as ['the dog barks']")
-    return [read_sentence(x, input, i) for i, x in enumerate(X)]
+    return [read_sentence(x, input, i) for i, x in enumerate(list_of(X, "X"))]

@@ -10,6 +10,7 @@ import numpy as np
 from ...data.checked import plain_array
 from ...data.labels import as_label_array, encode_labels
 from ...data.sequences import Sequences, stack_sequences
+from ...data.source import list_of, n_examples
 from ...engine.linalg import share_ones
 from ...errors import DataError
 from ...features import Extractor, Vocabulary
@@ -43,7 +44,7 @@ def read_tokens(
 
 def read_new_tokens(X: Any, reader: Extractor | Vocabulary | None, n_features: int) -> Sequences:
     """Feature rows in the columns of the training data."""
-    if len(X) == 0:
+    if n_examples(X) == 0:
         return Sequences(np.zeros((0, n_features)), [0])
     if reader is not None and not isinstance(X, Sequences):
         return reader.transform(X)
@@ -69,10 +70,10 @@ def _has_names(X: Any) -> bool:
     """Whether tokens are dicts or lists of names, not rows of numbers."""
     if isinstance(X, Sequences):
         return False
-    for sequence in X:
+    for i, sequence in enumerate(X):
         if hasattr(sequence, "shape"):
             return False
-        for token in sequence:
+        for token in list_of(sequence, f"sequence {i}"):
             if isinstance(token, str):
                 raise DataError(
                     f"a token of X is the string {token!r}: a token is a list of names, a dict or "
@@ -80,6 +81,11 @@ def _has_names(X: Any) -> bool:
                 )
             if isinstance(token, Mapping):
                 return True
+            if not hasattr(token, "__len__"):
+                raise DataError(
+                    f"a token of sequence {i} is {token!r}: a token is a list of names, a dict or "
+                    "a row of numbers"
+                )
             if len(token):
                 return isinstance(next(iter(token)), str)
     return False

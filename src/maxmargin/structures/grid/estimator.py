@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...data.checked import plain_array
 from ...data.graph_lists import Graphs
 from ...errors import DataError
 from ...estimators.parameters import estimator
@@ -91,7 +92,7 @@ class GridSVC(_GraphTrainer):
         """The labels of the pixels by rows; they may also be given in this order."""
         flat = []
         for i, (image, given) in enumerate(zip(X, Y, strict=True)):
-            labels, (h, w) = np.asarray(given), np.shape(image)[:2]
+            labels, (h, w) = plain_array(given, f"the labels of image {i}"), np.shape(image)[:2]
             if labels.shape not in ((h, w), (h * w,)):
                 raise DataError(
                     f"image {i} has {h} x {w} pixels, and its labels have shape {labels.shape}: "

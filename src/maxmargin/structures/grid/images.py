@@ -9,6 +9,7 @@ import numpy as np
 from ...data.checked import check_finite_rows, plain_array
 from ...data.graph_lists import Graphs
 from ...data.sequences import offsets_of
+from ...data.source import list_of
 from ...errors import DataError
 
 #: The kinds of edges, each with the step from a pixel to its neighbour: rows down, columns right.
@@ -25,7 +26,7 @@ def read_images(X: Any) -> list[np.ndarray]:
     if isinstance(X, np.ndarray) and X.ndim < 4:
         raise DataError("X is one image: it must be a list of images; for a single one use [X]")
     images = []
-    for i, x in enumerate(X):
+    for i, x in enumerate(list_of(X, "X")):
         image = plain_array(x, f"image {i}")
         if image.ndim == 2:
             image = image[:, :, None]
