@@ -23,6 +23,9 @@ from .rows import KernelRows
 #: With fewer features, computing a kernel value is as fast as reading it from memory.
 WIDE = 16
 
+#: There is no cache if it has room for fewer columns.
+LEAST = 64
+
 
 def matrix_of(X: Any) -> Any:
     """The rows that a kernel is applied to: those of a matrix, or all tokens of sequences."""
@@ -67,24 +70,30 @@ class ScoreShard(Shard):
         self.n_labels = getattr(problem, "n_classes", 1)
         self.emissions = len(rows) * self.n_labels
         self.columns: Columns | None = None
+        self._cache_bytes, self._computed = 0, 0
         self._room: tuple[np.ndarray, np.ndarray] | None = None
         # The rows of example i.
         self.row_offsets = pack.offsets if pack.offsets[-1] == len(rows) else np.arange(pack.n + 1)
         self.one_each = bool((np.diff(self.row_offsets) == 1).all())
 
-    def compute_in(self, dtype: Any, cache_bytes: int, least: int) -> None:
+    def compute_in(self, dtype: Any, cache_bytes: int, every_row: bool) -> None:
         """Set the type of kernel values; cache columns if computing them is slower than reading.
 
-        There is no cache if it has no room for ``least`` columns.
+        If not ``every_row`` is scored each time, a column has values that are not asked for. Then
+        there is a cache only if it has room for all columns, and not before as many values were
+        computed without it: so it takes at most twice as long as the better of both ways.
         """
         rows = self.rows
         if rows.dtype != dtype:
             self.rows = rows.in_type(dtype)
             self.rows.prepare()
         expensive = rows.kernel.function is not None or rows.X.shape[1] >= WIDE
+        least = LEAST if every_row else len(rows)
         fits = cache_bytes >= self.rows.dtype.itemsize * least * len(rows)
         if expensive and rows.kernel.name != "precomputed" and fits:
-            self.columns = Columns(self.rows, cache_bytes)
+            self._cache_bytes = cache_bytes
+            if every_row:
+                self.columns = Columns(self.rows, cache_bytes)
 
     def table(self, w: np.ndarray) -> np.ndarray:
         """A view (rows, labels) of the coefficients or scores in w."""
@@ -141,8 +150,11 @@ class ScoreShard(Shard):
         support, place = np.unique(coefficients // K, return_inverse=True)
         coef = np.zeros((len(support), K))
         coef[place, coefficients % K] = value[~rest]
+        if self.columns is None and self._cache_bytes and self._computed >= len(self.rows) ** 2:
+            self.columns = Columns(self.rows, self._cache_bytes)
         if self.columns is None:
             found = self.rows.take(at).product(self.rows.take(support), coef, self.n_jobs)
+            self._computed += len(at) * len(support)
         else:
             found = self.columns.product_at(at, support, coef, self.n_jobs)
         scored = Vector(

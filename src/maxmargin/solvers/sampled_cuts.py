@@ -99,7 +99,8 @@ class SampledCuts(Solver):
         Maximum memory for the score tables ("linear"), in bytes; more raises an error.
     cache_bytes : int
         Memory for columns of the kernel matrix, in bytes; "constant" uses it only if all columns
-        fit. A resumed run computes the columns again and gives the same results up to rounding.
+        fit, and in long runs. A resumed run computes the columns again and gives the same results
+        up to rounding.
     dtype : {"float32", "float64"}
         Type of kernel values and score tables.
     """
@@ -147,8 +148,7 @@ class SampledCuts(Solver):
                 "solver='one-slack'"
             )
         linear = self.kind == "linear"
-        # A cut of "constant" must not cost n kernel values, unless they are computed only once.
-        shard.compute_in(np.dtype(self.dtype), self.cache_bytes, 64 if linear else len(shard.rows))
+        shard.compute_in(np.dtype(self.dtype), self.cache_bytes, every_row=linear)
         model = (
             TableBundle(shard, task.N, self.idle, self.max_bytes)
             if linear
