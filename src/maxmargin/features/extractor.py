@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import closing
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ..data.sequences import Sequences
+from ..engine.threads import Threads, n_threads, no_limit
 from ..errors import DataError
 from .coding import rank
 from .matrix import binary_matrix, sort_rows
@@ -16,9 +19,6 @@ from .template import Template
 from .tree import NameTree
 from .vocabulary import Vocabulary
 from .windows import Block, Windows
-
-if TYPE_CHECKING:
-    from ..data.sequences import Sequences
 
 
 class Extractor:
@@ -83,13 +83,15 @@ class Extractor:
         """The names of the columns."""
         return self.vocabulary_.names_
 
-    def fit_transform(self, rows: Any) -> Sequences:
+    def fit_transform(self, rows: Any, n_jobs: int | None = 1) -> Sequences:
         """Choose the columns and extract the features.
 
         Parameters
         ----------
         rows : Rows or list of sequences of tokens
             A token is a tuple of str, or a str.
+        n_jobs : int, optional
+            Number of threads; -1 for all cores. The result does not depend on it.
 
         Returns
         -------
@@ -102,7 +104,8 @@ class Extractor:
             raise DataError("there are no tokens to extract features from")
         template = _expand(Template(self.template), rows)
         tree = NameTree(template)
-        blocks = list(Windows(rows, template, tree, grow=True).blocks())
+        windows = Windows(rows, template, tree, grow=True)
+        blocks = [windows.block(span) for span in windows.spans()]
         columns, n = rank(_count(blocks, tree.count), self.min_count)
         if not n:
             raise DataError(
@@ -113,15 +116,17 @@ class Extractor:
         tree.finish()
         self._nodes = tree, np.argsort(columns, kind="stable")[-n:].astype(np.int32)
         self._tree = None
-        return _sequences(rows, blocks, columns, n)
+        return _sequences(rows, blocks, lambda block: block, columns, n, n_jobs)
 
-    def transform(self, rows: Any) -> Sequences:
+    def transform(self, rows: Any, n_jobs: int | None = 1) -> Sequences:
         """Extract the features seen by `fit_transform`; others are left out.
 
         Parameters
         ----------
         rows : Rows or list of sequences of tokens
             With the same columns as the rows of `fit_transform`.
+        n_jobs : int, optional
+            Number of threads; -1 for all cores.
 
         Returns
         -------
@@ -131,13 +136,13 @@ class Extractor:
             raise DataError("the extractor has no features yet; call fit_transform first")
         rows = Rows.of(rows)
         if not rows.n_tokens:
-            return _sequences(rows, [], np.zeros(0, np.int32), len(self.names_))
+            return Sequences(binary_matrix([], len(self.names_)), rows.offsets)
         template = _expand(self.template_, rows)
         if self._tree is None or self._tree[0].template.text != template.text:
             self._tree = NameTree.of_names(template, self.names_)
         tree, columns = self._tree
-        blocks = Windows(rows, template, tree, grow=False).blocks()
-        return _sequences(rows, blocks, columns, len(self.names_))
+        windows = Windows(rows, template, tree, grow=False)
+        return _sequences(rows, windows.spans(), windows.block, columns, len(self.names_), n_jobs)
 
 
 def _expand(template: Template, rows: Rows) -> Template:
@@ -161,11 +166,20 @@ def _count(blocks: list[Block], n_nodes: int) -> np.ndarray:
 
 
 def _sequences(
-    rows: Rows, blocks: Iterable[Block], columns: np.ndarray, n_features: int
+    rows: Rows,
+    pieces: Iterable[Any],
+    block: Callable[[Any], Block],
+    columns: np.ndarray,
+    n_features: int,
+    n_jobs: int | None,
 ) -> Sequences:
-    """The matrix of all entries, from the column of each node."""
-    from ..data.sequences import Sequences
-
+    """The matrix of all entries, from the block of each piece and the column of each node."""
     columns = np.append(columns, np.int32(-1))  # the place of entries without a node
-    sorted_blocks = [sort_rows(entries, columns, n) for n, entries in blocks]
-    return Sequences(binary_matrix(sorted_blocks, n_features), rows.offsets)
+
+    def sort(piece: Any) -> tuple[np.ndarray, np.ndarray]:
+        n, entries = block(piece)
+        return sort_rows(entries, columns, n)
+
+    with closing(Threads(n_threads(n_jobs))) as threads:
+        found = threads.each(sort, pieces, no_limit)
+    return Sequences(binary_matrix(found, n_features), rows.offsets)

@@ -82,13 +82,16 @@ class Windows:
         self._values: dict[tuple[int, tuple[Function, ...], bool], Table] = {}
         self.tables = [self._tables(p) for p in range(len(template.patterns))]
 
-    def blocks(self) -> Iterator[Block]:
-        """All blocks of tokens."""
-        for start in range(0, self.rows.n_tokens, BLOCK):
-            span = slice(start, min(start + BLOCK, self.rows.n_tokens))
-            slots: dict[tuple[int, int], np.ndarray] = {}
-            patterns = range(len(self.tables))
-            yield span.stop - start, [self._find(p, span, slots) for p in patterns]
+    def spans(self) -> Iterator[slice]:
+        """The tokens of each block."""
+        n = self.rows.n_tokens
+        return (slice(start, min(start + BLOCK, n)) for start in range(0, n, BLOCK))
+
+    def block(self, span: slice) -> Block:
+        """The features of the tokens of a block; threads may work on several if nothing grows."""
+        slots: dict[tuple[int, int], np.ndarray] = {}
+        patterns = range(len(self.tables))
+        return span.stop - span.start, [self._find(p, span, slots) for p in patterns]
 
     def _find(
         self, pattern: int, span: slice, slots: dict[tuple[int, int], np.ndarray]

@@ -147,7 +147,7 @@ class ChainSVC(_ChainModel):
         """The arguments of ``train``: problem, inputs, outputs and weights."""
         weight = check_examples(X, Y, sample_weight)
         self._data_format = None
-        tokens, self._reader = read_tokens(X, self.template, self.min_count)
+        tokens, self._reader = read_tokens(X, self.template, self.min_count, self.n_jobs)
         self.__dict__.pop("feature_names_", None)
         self.classes_, codes = encode_tags(Y, tokens)
         if token_weight is not None:

@@ -196,7 +196,7 @@ class _ChainModel(KernelParameters, Prunable, _SVC):
 
     def _tokens(self, X: Any) -> Sequences:
         check_is_fitted(self)
-        return read_new_tokens(X, self._reader, self.n_features_in_)
+        return read_new_tokens(X, self._reader, self.n_features_in_, self.n_jobs)
 
     def _weighted(self, tokens: Sequences) -> tuple[Sequences, np.ndarray]:
         """Rows and weights for the problem; with a kernel the rows are unit vectors."""

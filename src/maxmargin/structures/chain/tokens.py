@@ -18,7 +18,7 @@ from ...objective import check_integer
 
 
 def read_tokens(
-    X: Any, template: Any, min_count: int = 1
+    X: Any, template: Any, min_count: int = 1, n_jobs: int | None = 1
 ) -> tuple[Sequences, Extractor | Vocabulary | None]:
     """Feature rows of the training data, and the object that gives new data the same columns."""
     check_integer("min_count", min_count, 1, 2**53)
@@ -35,19 +35,23 @@ def read_tokens(
     if reader is None:
         tokens = stack_sequences(X)
     else:
-        tokens = reader.fit_transform(X)
+        extracts = isinstance(reader, Extractor)
+        tokens = reader.fit_transform(X, n_jobs) if extracts else reader.fit_transform(X)
         share_ones(tokens.matrix)
     if tokens.matrix.shape[0] == 0:
         raise DataError("no sequence has a token: there is nothing to learn from")
     return tokens, reader
 
 
-def read_new_tokens(X: Any, reader: Extractor | Vocabulary | None, n_features: int) -> Sequences:
+def read_new_tokens(
+    X: Any, reader: Extractor | Vocabulary | None, n_features: int, n_jobs: int | None = 1
+) -> Sequences:
     """Feature rows in the columns of the training data."""
     if n_examples(X) == 0:
         return Sequences(np.zeros((0, n_features)), [0])
     if reader is not None and not isinstance(X, Sequences):
-        return reader.transform(X)
+        extracts = isinstance(reader, Extractor)
+        return reader.transform(X, n_jobs) if extracts else reader.transform(X)
     tokens = stack_sequences(X)
     if tokens.matrix.shape[0] == 0:
         return Sequences(np.zeros((0, n_features)), tokens.offsets)
