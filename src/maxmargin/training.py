@@ -129,6 +129,8 @@ def train(
         result = backend.train(compiled_problem, X, Y, weight, C, solver, *settings, saved)
     else:
         pack = X.pack(compiled_problem) if files else compiled_problem.pack(X, Y, weight)
+        if not pack.weight.any():
+            raise DataError("all weights are zero: nothing to learn from")
         jobs = 1 if n_jobs is None else n_jobs
         shard = Shard(compiled_problem, pack, jobs, deterministic=deterministic)
         with closing(shard):

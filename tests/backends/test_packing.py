@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ import maxmargin as mm
 from maxmargin.backends.file_progress import FileProgress
 from maxmargin.backends.files import FileData
 from maxmargin.backends.packed import Part, read_packed
-from maxmargin.backends.packing import write_packed
+from maxmargin.backends.packing import FORGOTTEN, write_packed
 from maxmargin.saving.leftovers import LOCKS, take_lock
 from maxmargin.structures.chain.problem import Chain
 
@@ -219,3 +220,16 @@ def test_progress_is_shown_if_wanted(capsys, monkeypatch):
         with progress.shown():
             progress.add(0, known=False)
         assert capsys.readouterr().err.startswith(expected)
+
+
+@needs_locks
+def test_packings_of_other_files_are_removed_when_they_are_old(tmp_path):
+    old, new = (tmp_path / f".shard-{name}.partial" for name in ("old", "new"))
+    for folder in (old, new):
+        folder.mkdir()
+        (folder / "lock").touch()
+    past = time.time() - 2 * FORGOTTEN
+    for path in (old / "lock", old):
+        os.utime(path, (past, past))
+    write_packed(tmp_path / "shard-mine", [lambda: part(0)], 4)
+    assert new.exists() and not old.exists()

@@ -55,8 +55,9 @@ class Files(Source):
         By default taken from the extension of the first file. An npz file holds ``X`` (or ``data``,
         ``indices``, ``indptr`` and ``shape`` of a CSR matrix) and ``y``; for chains ``offsets``,
         the first row of each sequence; and optionally ``weight``, the weights of the examples.
-    label : int
-        The column with the labels in CoNLL files.
+    label : int or None
+        The column with the labels in CoNLL files. Files to be predicted may have no labels: None,
+        or one column fewer than in training.
     template : str, optional
         Template for the features of CoNLL files, if the estimator has no template.
     cache : path, optional
@@ -73,7 +74,7 @@ class Files(Source):
         paths: Any,
         format: str | None = None,
         *,
-        label: int = -1,
+        label: int | None = -1,
         template: Any = None,
         cache: Any = None,
     ):
@@ -153,7 +154,7 @@ class FileData(OpenSource):
         # In this process one survey after the other: the names in all of them may be too many.
         surveys = self._survey(jobs) if backend is None else backend.map(survey_file, jobs)
         merged = agree(surveys, layout, self.paths, min_count)
-        self.plan, self.counts, self.digests, self.n = merged
+        self.plan, self.counts, self.digests, self.n, self.columns = merged
         self.classes = as_classes(self.plan.classes)
         self.class_weight: np.ndarray | None = None
 
@@ -203,6 +204,8 @@ class FileSource(NamedTuple):
         if self.class_weight is not None:
             weight = weight * self.class_weight[part.codes]
         X, Y = examples_of(part)
+        if part.offsets is not None and self.problem.n_outputs is not None:
+            raise DataError("has offsets of sequences: use ChainSVC", path=self.paths[0])
         if part.offsets is None:
             Y = self.targets[part.codes]
         else:
@@ -217,12 +220,16 @@ class FileSource(NamedTuple):
 
 
 class Agreement(NamedTuple):
-    """The plan, the count of each label, the digest of each file and the number of examples."""
+    """The plan, the count of each label, the digest of each file and the number of examples.
+
+    ``columns`` is the number of columns of CoNLL files without the labels.
+    """
 
     plan: Plan
     counts: np.ndarray
     digests: list[str]
     n: int
+    columns: int
 
 
 def agree(
@@ -240,10 +247,16 @@ def agree(
         template, columns = survey.template, survey.columns
         digests.append(survey.digest)
         n, n_features = n + survey.n, max(n_features, survey.n_features)
+    if n == 0 or (layout.format != "conll" and n_features == 0):
+        what = "examples" if n == 0 else "features"
+        raise DataError(f"there are no {what} to learn from in {', '.join(paths[:3])}")
+    if not any(labels.values()):
+        raise DataError("all weights in the files are zero: nothing to learn from")
     ordered = _columns(names, min_count) if layout.format == "conll" else None
     classes = encode_labels(as_label_array(list(labels)))[0].tolist()
     plan = Plan(layout, classes, n_features if ordered is None else len(ordered), ordered, template)
-    return Agreement(plan, np.array([labels[label] for label in classes]), digests, n)
+    counts = np.array([labels[label] for label in classes])
+    return Agreement(plan, counts, digests, n, columns)
 
 
 def _columns(counts: Counter[str], min_count: int) -> list[str]:
@@ -261,7 +274,8 @@ def as_classes(labels: list[Any]) -> np.ndarray:
 
 def predict_file(path: str, layout: Layout, estimator: Any) -> Any:
     """The predictions of an estimator for one file."""
-    return estimator.predict(read_inputs(path, layout, estimator.n_features_in_))
+    trained = estimator._data_format or {"least": getattr(estimator, "_n_columns", 1)}
+    return estimator.predict(read_inputs(path, layout, estimator.n_features_in_, trained))
 
 
 def balance(sizes: list[int], K: int) -> list[list[int]]:

@@ -13,7 +13,7 @@ from ..data.checked import as_csr, check_finite_rows, check_offsets, check_weigh
 from ..data.labels import check_no_nan
 from ..data.sequences import Sequences
 from ..errors import DataError
-from ..features import Extractor
+from ..features import Extractor, Rows
 from ..io.conll import read_conll
 from ..io.hmm import read_hmm
 from ..io.npz import read_arrays
@@ -24,26 +24,30 @@ from .sources import open_path, read_bytes_hash
 
 FORMATS = ("svmlight", "hmm", "conll", "npz")
 
+#: Of what a survey contains: one in the cache that has other contents is not found.
+VERSION = 2
+
 
 class Layout(NamedTuple):
     """What is needed to read a file in the first pass."""
 
     format: str
-    label: int
+    label: int | None
     template: str | None
 
 
 class Survey(NamedTuple):
     """What the first pass finds in a file.
 
-    ``labels`` are pairs of a label and its count; ``names`` and ``counts`` are those of the
-    features, ``columns`` is the number of columns without that of the labels (CoNLL only).
+    ``labels`` are pairs of a label and its count, or the sum of the weights of its examples;
+    ``names`` and ``counts`` are those of the features, ``columns`` is the number of columns without
+    that of the labels (CoNLL only).
     """
 
     digest: str
     n: int
     n_features: int
-    labels: list[tuple[Any, int]]
+    labels: list[tuple[Any, float]]
     names: list[str] | None
     counts: list[int] | None
     template: str | None
@@ -74,7 +78,7 @@ def find_survey(path: str, layout: Layout, cache: str | None) -> tuple[Survey, b
     digest = read_bytes_hash(path)
     if cache is None:
         return _survey(path, layout, digest), False
-    place = Path(cache) / f"survey-{digest_of([digest, *layout])}.json"
+    place = Path(cache) / f"survey-{digest_of([VERSION, digest, *layout])}.json"
     found = _stored_survey(place)
     if found is not None:
         return found, True
@@ -116,8 +120,9 @@ def _survey(path: str, layout: Layout, digest: str) -> Survey:
         labels = Counter(tag for sequence in tags for tag in sequence)
         n, n_features, columns = len(X), len(names), len(rows.columns)
     else:
-        matrix, y, offsets, _ = _read_numbers(path, layout, None)
-        values, number = np.unique(y, return_counts=True)
+        matrix, y, offsets, weight = _read_numbers(path, layout, None)
+        values, place = np.unique(y, return_inverse=True)
+        number = np.bincount(place, weight if offsets is None else None, len(values))
         labels = dict(zip(values.tolist(), number.tolist(), strict=True))
         n = matrix.shape[0] if offsets is None else len(offsets) - 1
         n_features = matrix.shape[1]
@@ -145,15 +150,41 @@ def read_part(path: str, plan: Plan, extractor: Extractor | None) -> Part:
     return Part(matrix, codes, offsets, weight)
 
 
-def read_inputs(path: str, layout: Layout, n_features: int) -> Any:
-    """X of a file to be predicted; labels are ignored."""
+def read_inputs(path: str, layout: Layout, n_features: int, trained: dict[str, int]) -> Any:
+    """X of a file to be predicted; labels are ignored.
+
+    ``trained`` describes the CoNLL files of the training: ``columns``, their number without the
+    labels, and ``label``, as far as these are known; otherwise ``least``, the columns that the
+    template needs.
+    """
     if layout.format == "conll":
-        return _read_rows(path, layout)[0]
-    matrix, _, offsets, _ = _read_numbers(path, layout, n_features)
+        with open_path(path) as stream:
+            table, _ = read_conll(stream, None)
+        return _without_labels(table, layout.label, trained, path)
+    matrix, _, offsets, _ = _read_numbers(path, layout, n_features, labels=False)
     return matrix if offsets is None else Sequences(matrix, offsets)
 
 
+def _without_labels(table: Any, label: int | None, trained: dict[str, int], path: str) -> Any:
+    """The columns without that of the labels, if the file has one."""
+    n, columns = table.n_columns, trained.get("columns")
+    if label is None or n == columns or n <= trained.get("least", 1):
+        return table
+    if columns is not None and n != columns + 1:
+        raise DataError(
+            f"has {n} columns: the model was trained on {columns}, and one with labels", path=path
+        )
+    label = trained.get("label", label)
+    if not -n <= label < n:
+        raise DataError(f"has {n} columns, and none with the number label={label}", path=path)
+    kept = list(table.columns)
+    kept.pop(label)
+    return Rows(kept, table.offsets)
+
+
 def _read_rows(path: str, layout: Layout) -> tuple[Any, list[list[str]]]:
+    if layout.label is None:
+        raise DataError("training needs labels: give label=, their column", path=path)
     with open_path(path) as stream:
         rows, tags = read_conll(stream, layout.label)
     assert tags is not None
@@ -161,9 +192,12 @@ def _read_rows(path: str, layout: Layout) -> tuple[Any, list[list[str]]]:
 
 
 def _read_numbers(
-    path: str, layout: Layout, n_features: int | None
+    path: str, layout: Layout, n_features: int | None, labels: bool = True
 ) -> tuple[Any, np.ndarray, np.ndarray | None, np.ndarray | None]:
-    """``(matrix, labels, offsets, weight)`` of a file without names of features."""
+    """``(matrix, labels, offsets, weight)`` of a file without names of features.
+
+    With ``labels=False`` an npz file may have none.
+    """
     with open_path(path) as stream:
         if layout.format == "svmlight":
             found = read_examples(stream, n_features, drop_unseen=n_features is not None)
@@ -171,18 +205,18 @@ def _read_numbers(
         if layout.format == "hmm":
             X, Y = read_hmm(stream, n_features, unknown=n_features is not None)
             return X.matrix, np.array([tag for tags in Y for tag in tags]), X.offsets, None
-        return _read_npz(stream, path, n_features)
+        return _read_npz(stream, path, n_features, labels)
 
 
 def _read_npz(
-    stream: Any, path: str, n_features: int | None
+    stream: Any, path: str, n_features: int | None, labels: bool
 ) -> tuple[Any, np.ndarray, np.ndarray | None, np.ndarray | None]:
     """Read X (or data, indices, indptr and shape of a CSR matrix), y, and offsets and weight."""
     import scipy.sparse as sp
 
     arrays = read_arrays(stream, path)
     try:
-        matrix, y, offsets, weight = _check_npz(arrays)
+        matrix, y, offsets, weight = _check_npz(arrays, labels)
     except DataError as error:
         raise DataError(str(error), path=path) from error
     if n_features is not None and matrix.shape[1] != n_features:
@@ -195,7 +229,7 @@ def _read_npz(
 
 
 def _check_npz(
-    arrays: dict[str, np.ndarray],
+    arrays: dict[str, np.ndarray], labels: bool
 ) -> tuple[Any, np.ndarray, np.ndarray | None, np.ndarray | None]:
     """``(matrix, labels, offsets, weight)``, checked as in ``fit``."""
     if "X" in arrays:
@@ -210,7 +244,7 @@ def _check_npz(
         )
     check_finite_rows(matrix)
     rows = matrix.shape[0]
-    y = arrays.get("y")
+    y = arrays.get("y") if labels else np.zeros(rows)
     if y is None or y.shape != (rows,):
         raise DataError(f"needs labels y, one for each of its {rows} rows")
     if y.dtype.kind not in "biufU":

@@ -11,6 +11,7 @@ import json
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -24,6 +25,9 @@ from ..saving.leftovers import take_lock
 from .packed import Part, digest_of
 
 _JOURNAL, _LOCK, _META = "journal.json", "lock", "meta.json"
+
+#: An interrupted packing that nobody has continued for a week, in seconds.
+FORGOTTEN = 7 * 24 * 3600
 
 
 class Growing:
@@ -230,13 +234,27 @@ def _claimed(place: Path) -> Iterator[Path]:
 
 
 def _remove_leftovers(place: Path) -> None:
-    """Remove the folders with random names of processes that do not exist any more."""
-    for folder in place.parent.glob(f".{place.name}-*"):
+    """Remove the folders with random names of processes that do not exist any more.
+
+    An interrupted packing of other files, or of these before they were changed, may be continued:
+    it is removed after a week.
+    """
+    own, cache = f".{place.name}.partial", place.parent
+    old = [f for f in cache.glob(".shard-*.partial") if f.name != own and _age(f) > FORGOTTEN]
+    for folder in [*cache.glob(f".{place.name}-*"), *old]:
         with suppress(OSError):
             lock = take_lock(folder / _LOCK) if (folder / _LOCK).exists() else None
             if lock is not None:
                 shutil.rmtree(folder, ignore_errors=True)
                 os.close(lock)
+
+
+def _age(folder: Path) -> float:
+    """Seconds since something was last added to the folder; 0 if it is gone."""
+    try:
+        return time.time() - max(f.stat().st_mtime for f in (folder, *folder.iterdir()))
+    except OSError:
+        return 0.0
 
 
 def make_folder(place: Path) -> None:

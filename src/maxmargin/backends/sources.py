@@ -15,16 +15,21 @@ _BLOCK = 1 << 20
 
 
 def find_paths(patterns: list[str]) -> list[tuple[str, int]]:
-    """The matching files with their sizes in bytes, in the order of patterns, each sorted."""
+    """The matching files with their sizes in bytes, in the order of patterns, each sorted.
+
+    A pattern that is the name of a file is this file.
+    """
     found: list[tuple[str, int]] = []
     for pattern in patterns:
         if "://" in pattern:
             system, path = _filesystem(pattern)
             scheme = pattern.split("://", 1)[0]
-            files = sorted(system.glob(path)) if glob.has_magic(path) else [path]
+            several = glob.has_magic(path) and not system.exists(path)
+            files = sorted(system.glob(path)) if several else [path]
             matches = [(f"{scheme}://{f}", int(system.size(f) or 0)) for f in files]
         else:
-            files = sorted(glob.glob(pattern)) if glob.has_magic(pattern) else [pattern]
+            several = glob.has_magic(pattern) and not os.path.exists(pattern)
+            files = sorted(glob.glob(pattern)) if several else [pattern]
             matches = [(f, _size(f)) for f in files]
         if not matches:
             raise DataError("no file matches: check the pattern", path=pattern)

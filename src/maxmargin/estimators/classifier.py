@@ -15,7 +15,7 @@ from ..data.checked import check_vector, csr_rows, plain_array
 from ..data.labels import as_label_array, check_no_nan, encode_labels
 from ..data.probabilities import Sigmoid, Softmax
 from ..errors import DataError
-from ..kernels.estimators import fit_kernel, forget_kernel, kernel_scores
+from ..kernels.estimators import check_linear, fit_kernel, forget_kernel, kernel_scores
 from ..kernels.functions import is_linear
 from ..objective import LARGEST, check_factor
 from ..outputs.explain import Suspects
@@ -113,12 +113,13 @@ class _LinearSVC(ClassifierMixin, ClassifierParameters, _SVC):
     def _fit_files(self, files: Files) -> Self:
         """Train on files that the workers read."""
         self._seen = None
+        check_linear(self)
         data = FileData(files, self.backend, verbose=self.verbose)
         if data.plan.layout.format not in ("svmlight", "npz"):
             raise DataError("hmm and CoNLL files contain sequences: use ChainSVC", files.paths[0])
         self.classes_, self.n_features_in_ = data.classes, data.plan.n_features
         codes = np.arange(len(data.classes))
-        self._check_classes(codes, None)
+        self._check_classes(codes, data.counts)
         data.class_weight = self._class_weights(codes, data.counts)
         self._set_weights(self._train(self._problem(), data, None, None).w)
         return self

@@ -11,7 +11,7 @@ from ..engine.threads import n_threads
 from ..errors import DataError
 from ..saving.checkpoint import as_checkpoint
 from .fit import train_kernel
-from .functions import make_kernel
+from .functions import is_linear, make_kernel
 from .model import get_model, set_model
 from .scores import identity_of, matrix_of
 
@@ -44,6 +44,16 @@ def forget_kernel(estimator: Any) -> None:
     """Remove the attributes of an earlier fit with a kernel."""
     for name in FITTED:
         vars(estimator).pop(name, None)
+
+
+def check_linear(estimator: Any) -> None:
+    """Raise a DataError if there is a kernel, and remove the attributes of an earlier one."""
+    if not is_linear(estimator.kernel):
+        raise DataError(
+            "kernel= needs the examples in memory: give X and y in place of mm.Files, or leave "
+            "kernel= out"
+        )
+    forget_kernel(estimator)
 
 
 def kernel_scores(estimator: Any, X: Any) -> np.ndarray:

@@ -16,7 +16,7 @@ from ...estimators.cv import PathCV
 from ...estimators.parameters import estimator
 from ...estimators.weights import weigh_classes
 from ...features import Extractor
-from ...kernels.estimators import fit_kernel, forget_kernel
+from ...kernels.estimators import check_linear, fit_kernel, forget_kernel
 from ...kernels.functions import is_linear
 from ...training import check_alone, check_examples, tolerance
 from . import STRUCTURE
@@ -163,6 +163,7 @@ class ChainSVC(_ChainModel):
     def _fit_files(self, files: Files | FileData) -> Self:
         """Train on files that are packed on disk, by the workers if there is a backend."""
         self._data_format = self._seen = None
+        check_linear(self)
         data = files
         if isinstance(data, Files):
             data = FileData(data, self.backend, self.template, self.min_count, self.verbose)
@@ -173,6 +174,9 @@ class ChainSVC(_ChainModel):
         if plan.names is not None and plan.template is not None:
             self._reader = Extractor.from_names(plan.template, plan.names)
         self.__dict__.pop("feature_names_", None)
+        if plan.layout.format == "conll":
+            label = plan.layout.label
+            self._data_format = {"format": "conll", "columns": data.columns, "label": label}
         self.classes_, self.n_features_in_ = data.classes, plan.n_features
         self.class_weight_ = None
         if self.class_weight is not None:

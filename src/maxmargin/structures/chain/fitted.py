@@ -20,6 +20,7 @@ from ...estimators.base import _SVC
 from ...estimators.calibrated import get_curve, if_calibrated
 from ...estimators.parameters import KernelParameters
 from ...estimators.prunable import Prunable
+from ...features import Extractor
 from ...kernels.estimators import scored_sequences
 from ...metrics.inputs import as_list, check_lengths
 from ...outputs.calibration import Decisions
@@ -53,6 +54,11 @@ class _ChainModel(KernelParameters, Prunable, _SVC):
     def feature_names_(self) -> list[str] | None:
         """The names of the features, made when first used; None for rows of numbers."""
         return None if self._reader is None else self._reader.names_
+
+    @property
+    def _n_columns(self) -> int:
+        """The number of columns that the template needs, for a model that has one."""
+        return self._reader.template_.n_columns if isinstance(self._reader, Extractor) else 1
 
     def predict(self, X: Any) -> list[list[Any]]:
         """The best labels of each sequence; features that are not in the model are ignored.
