@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +21,7 @@ from ..training import check_rescaling, check_stop, random, train_shard
 from .adapt import find_basis
 from .audit import exact_dual, exact_primal
 from .basis import Basis, FeatureMap, as_basis, choose_basis, exact_map
+from .definite import check_symmetric, describe, is_complete, is_definite, no_certificate
 from .functions import Kernel
 from .model import KernelModel
 from .rows import KernelRows
@@ -80,6 +82,7 @@ def train_kernel(
     stop = check_stop(given["tol"], given["max_iter"], given["max_time"])
     rows = KernelRows(kernel, matrix_of(X))
     check_precomputed(rows)
+    check_symmetric(rows)
     training = Training(
         problem, X, Y, sample_weight, rows, check_factor("C", given["C"]), rescaling,
         {"stop": stop} | {name: given[name] for name in ("random_state", "verbose")},
@@ -87,8 +90,10 @@ def train_kernel(
     )  # fmt: skip
     method, basis, training.options["solver"] = choose_method(len(rows), n_basis, solver)
     sampled = method == "sampled"
+    if sampled and not is_definite(rows):
+        raise no_certificate(rows)
     result = _train_sampled(training) if sampled else _train_mapped(training, basis)
-    result.method = method
+    result.method = "basis" if method == "exact" and result.bounds else method
     solving = result.time - result.earlier_time
     result.prepare_time = time.perf_counter() - start - solving - result.compile_time
     return result
@@ -133,10 +138,19 @@ def check_precomputed(rows: KernelRows) -> None:
 def _train_mapped(training: Training, basis: Basis | None) -> KernelResult:
     """Train a linear model on the features of a map, exact or of basis functions."""
     compile_time, bounds = 0.0, ""
+    definite = is_definite(training.rows)
     if basis is None:
         features, Z = exact_map(training.rows)
+        definite = definite and is_complete(training.rows, Z)
+        if not definite:
+            warnings.warn(
+                f"{describe(training.rows)}: the model is made of the {len(features):,} basis "
+                "functions that are, and its certificate is for these",
+                stacklevel=5,
+            )
     else:
         features, Z, compile_time = make_features(training, basis)
+    if basis is not None or not definite:
         functions = "function" if len(features) == 1 else "functions"
         bounds = f"among models with these {len(features):,} basis {functions}"
     result, state = fit_features(
@@ -151,9 +165,12 @@ def _train_mapped(training: Training, basis: Basis | None) -> KernelResult:
     primal = result.primal
 
     def audit() -> Audit:
+        if not definite:
+            raise no_certificate(training.rows)
         point = duals_of(training, duals, Z)
         # w lies in the subspace, so P in the subspace is P in the whole space.
-        return Audit(primal, exact_dual(training.whole_rows(), point, training.C, training.n_jobs))
+        dual = exact_dual(training.whole_rows(), point, training.C, training.n_jobs)
+        return checked_audit(training.rows, primal, dual)
 
     return as_kernel_result(result, model, audit)
 
@@ -209,9 +226,17 @@ def _train_sampled(training: Training) -> KernelResult:
         k = min(len(training.rows), AUDIT_FUNCTIONS)
         _, Z, _ = make_features(training, Basis(k))
         point = duals_of(training, None, Z)
-        return Audit(found, exact_dual(shard.rows, point, training.C, training.n_jobs))
+        dual = exact_dual(shard.rows, point, training.C, training.n_jobs)
+        return checked_audit(training.rows, found, dual)
 
     return as_kernel_result(result, model, None if result.converged else audit)
+
+
+def checked_audit(rows: KernelRows, primal: float, dual: float) -> Audit:
+    """The values of an audit; an inner product cannot have a dual above the primal."""
+    if dual > primal + 1e-6 * abs(primal):
+        raise no_certificate(rows)
+    return Audit(primal, dual)
 
 
 #: Number of basis functions of the problem that gives the dual variables for an audit of sampled
