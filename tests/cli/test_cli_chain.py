@@ -54,6 +54,17 @@ def folder(tmp_path_factory):
 # Round trips
 
 
+def test_predictions_in_threads(folder, tmp_path):
+    found = []
+    for jobs in (1, 2, -1):
+        out = tmp_path / f"{jobs}.txt"
+        passed("predict", folder / "m", folder / "train.txt", "-o", out, "--jobs", jobs)
+        found.append(out.read_text())
+    assert found[0] == found[1] == found[2]
+    assert passed("evaluate", folder / "m", folder / "train.txt", "-j", 2)
+    assert "n_jobs" in error_of("predict", folder / "m", folder / "train.txt", "--jobs", 10**6)
+
+
 def test_training_says_what_it_did(folder, tmp_path):
     outcome = passed(
         "train", "chain", folder / "train.txt", "-o", tmp_path / "m", "--template", "chunking",

@@ -26,6 +26,15 @@ SeveralData = Annotated[
         "input. Several files need --cache.",
     ),
 ]
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs",
+        "-j",
+        show_default="as in training",
+        help="Number of threads, -1 for all cores; predictions do not depend on it.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 ProblemOption = Annotated[
     str | None,

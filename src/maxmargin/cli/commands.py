@@ -12,6 +12,7 @@ from typing import Any
 from sklearn.exceptions import ConvergenceWarning
 
 from ..engine.several_outputs import check_diversity, check_m
+from ..engine.threads import n_threads
 from ..errors import DataError, MaxMarginError
 from ..io import sources
 from ..io.raw import TOKENIZERS
@@ -90,9 +91,12 @@ def train_model(
         print_training(estimator, examples.size, written, seconds)
 
 
-def _load(model: Path, problem: str | None) -> Any:
+def _load(model: Path, problem: str | None, jobs: int | None = None) -> Any:
     """The estimator in a file; ``problem`` names the user's problem, which a file cannot hold."""
-    return load(model, None if problem is None else import_problem(problem))
+    if jobs is not None:
+        n_threads(jobs)  # raises an error if there are not so many
+    estimator = load(model, None if problem is None else import_problem(problem))
+    return estimator if jobs is None else estimator.set_params(n_jobs=jobs)
 
 
 def predict(
@@ -103,6 +107,7 @@ def predict(
     m: int | None,
     diversity: float | None,
     problem: str | None,
+    jobs: int | None,
 ) -> None:
     """Write predictions, or the ``m`` best outputs of each example with their scores."""
     if m is not None:
@@ -113,7 +118,7 @@ def predict(
         check_output(Path(out), str(model))
     if wish.svg is not None:
         check_output(wish.svg, data)
-    estimator = _load(model, problem)
+    estimator = _load(model, problem, jobs)
     files = estimator.structure.files
     for option in wish.given():
         if option not in files.offers:
@@ -171,10 +176,15 @@ def prune_model(model: Path, data: str, out: Path, below: float) -> None:
 
 
 def evaluate_model(
-    model: Path, data: str, as_json: bool, plot: Path | None, problem: str | None
+    model: Path,
+    data: str,
+    as_json: bool,
+    plot: Path | None,
+    problem: str | None,
+    jobs: int | None,
 ) -> None:
     """Print how well predictions agree with the true labels."""
-    estimator = _load(model, problem)
+    estimator = _load(model, problem, jobs)
     structure = estimator.structure
     if plot is not None:
         structure.show.check_plot(plot)

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from .arguments import Data, Json, Model, ProblemOption
+from .arguments import Data, Jobs, Json, Model, ProblemOption
 from .guard import check_inputs
 
 
@@ -68,6 +68,7 @@ def predict(
     svg: Annotated[
         Path | None, typer.Option("--svg", help="For parsers: draw the trees to this .svg file.")
     ] = None,
+    jobs: Jobs = None,
     problem: ProblemOption = None,
 ) -> None:
     """Predict one label per line, in the order of DATA.
@@ -113,7 +114,7 @@ def predict(
         raise typer.BadParameter("needs --raw", param_hint="--tokenizer")
     split = find_tokenizer(tokenizer or "spaces") if raw else None
     wish = Wish(scores, unlabelled, draw, svg, split, probabilities)
-    write_predictions(model, data, out, wish, m_best, diversity, problem)
+    write_predictions(model, data, out, wish, m_best, diversity, problem, jobs)
 
 
 def calibrate(
@@ -177,6 +178,7 @@ def evaluate(
             "the trees with most errors to this .svg file."
         ),
     ] = None,
+    jobs: Jobs = None,
     problem: ProblemOption = None,
 ) -> None:
     """Compare predictions with the targets in DATA.
@@ -187,7 +189,7 @@ def evaluate(
     check_inputs(model, data)
     from .commands import evaluate_model
 
-    evaluate_model(model, data, as_json, plot, problem)
+    evaluate_model(model, data, as_json, plot, problem, jobs)
 
 
 def info(model: Model, as_json: Json = False) -> None:
