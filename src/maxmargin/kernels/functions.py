@@ -13,7 +13,7 @@ a callable     ``kernel(X, Z)`` returns an array (rows of X, rows of Z)
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,12 @@ from ..objective import check_integer
 
 #: Smaller exponents of the rbf kernel are replaced by this one in float32.
 LOWEST = -40.0
+
+#: Up to this gamma |x|^2, errors of the exponent in float32 are below 1e-4.
+FAR = 1e3
+
+#: Number of rows whose lengths are computed at a time.
+ROWS = 10_000
 
 NAMES = ("linear", "rbf", "poly", "sigmoid", "precomputed")
 
@@ -41,6 +47,11 @@ class Kernel:
         Added to every kernel value. The square of a constant feature gives an intercept.
     function : callable, optional
         The function of a callable kernel.
+    centre : array (d,), optional
+        Subtracted from all rows before distances are computed, which changes nothing but rounding:
+        |x|^2 + |z|^2 - 2 <x, z> loses the digits of a short distance far from the origin.
+    single : bool
+        Whether values computed in float32 are precise enough.
     """
 
     name: str
@@ -49,6 +60,8 @@ class Kernel:
     coef0: float = 0.0
     offset: float = 0.0
     function: Callable[[Any, Any], Any] | None = None
+    centre: np.ndarray | None = field(default=None, repr=False, compare=False)
+    single: bool = field(default=True, repr=False, compare=False)
 
     def of_products(self, products: np.ndarray) -> np.ndarray:
         """Turn inner products (rbf: -gamma |x - z|^2) into kernel values, in place."""
@@ -110,7 +123,21 @@ def make_kernel(
         d = max(X.shape[1], 1)
         variance = _variance(X) if gamma == "scale" else 1.0
         number = 1.0 / (d * variance) if variance > 0 else 1.0
-    return Kernel(kernel or "linear", number, int(degree), float(coef0))
+    return placed(Kernel(kernel or "linear", number, int(degree), float(coef0)), X)
+
+
+def placed(kernel: Kernel, X: Any) -> Kernel:
+    """An rbf kernel for rows around X (n, d): with their mean as ``centre``, unless X is sparse."""
+    if kernel.name != "rbf" or X.shape[0] == 0:
+        return kernel
+    with np.errstate(over="ignore", invalid="ignore"):
+        if hasattr(X, "tocsr"):
+            centre, longest = None, float(X.multiply(X).sum(axis=1).max())
+        else:
+            centre = np.mean(X, axis=0, dtype=np.float64)
+            parts = (X[lo : lo + ROWS] - centre for lo in range(0, X.shape[0], ROWS))
+            longest = max(float(np.einsum("ij,ij->i", part, part).max()) for part in parts)
+    return replace(kernel, centre=centre, single=kernel.gamma * longest <= FAR)
 
 
 def _variance(X: Any) -> float:

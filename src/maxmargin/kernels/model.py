@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import DataError
-from .functions import Kernel
+from .functions import Kernel, placed
 from .rows import KernelRows
 
 
@@ -47,8 +47,10 @@ class KernelModel:
             raise DataError(
                 f"X has {X.shape[1]} features, but the model was trained with {self.n_columns}"
             )
-        right = KernelRows(self.kernel, self.vectors, self.support)
-        return KernelRows(self.kernel, X).product(right, self.coef, n_jobs) + self.intercept
+        sparse = hasattr(X, "tocsr") or hasattr(self.vectors, "tocsr") or self.vectors is None
+        kernel = self.kernel if sparse else placed(self.kernel, self.vectors)
+        right = KernelRows(kernel, self.vectors, self.support)
+        return KernelRows(kernel, X).product(right, self.coef, n_jobs) + self.intercept
 
     @classmethod
     def of(

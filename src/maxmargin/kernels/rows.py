@@ -60,7 +60,8 @@ class KernelRows:
         return [kernel.name, kernel.gamma, kernel.degree, kernel.coef0, kernel.offset, name, *parts]
 
     def in_type(self, dtype: Any) -> KernelRows:
-        """The same rows with kernel values computed in another type."""
+        """The same rows with kernel values computed in another type, float32 if that will do."""
+        dtype = dtype if self.kernel.single else np.dtype(np.float64)
         if self.dtype == dtype:
             return self
         found = copy.copy(self)
@@ -165,7 +166,8 @@ class KernelRows:
                 self._ready = X.astype(self.dtype)
             elif self.kernel.name == "rbf":
                 ready = np.empty((n, d + 2), self.dtype)
-                ready[:, :d] = X
+                centre = 0.0 if self.kernel.centre is None else self.kernel.centre
+                np.subtract(X, centre, out=ready[:, :d], casting="same_kind")
                 ready[:, d] = np.einsum("ij,ij->i", ready[:, :d], ready[:, :d])
                 ready[:, d + 1] = 1.0
                 self._ready = ready
