@@ -67,9 +67,11 @@ def test_nothing_changes_without_small_weights():
     found = clf.prune(X, Y, below=0.0)
     assert found.primal[0] == pytest.approx(found.primal[1])
     assert clf.predict(X) == before and clf.result_.status is status
-    for bad in (-0.1, 1.0, float("nan")):
+    for bad in (-0.1, 1.1, float("nan")):
         with pytest.raises(mm.DataError, match="fraction"):
             clf.prune(X, Y, below=bad)
+    clf.prune(X, Y, below=1.0)  # only the largest weight is left
+    assert len(set(np.abs(clf.result_.w[clf.result_.w != 0]))) == 1
 
 
 def test_parsers_and_kernels():

@@ -44,7 +44,7 @@ class Pruning:
 
 def without_small(w: np.ndarray, below: float) -> np.ndarray:
     """w with zeros for weights smaller than ``below`` times the largest, in absolute value."""
-    if not 0 <= below < 1:
+    if not 0 <= below <= 1:
         raise DataError(f"below is a fraction of the largest weight, from 0 to 1; got {below!r}")
     size = np.abs(w)
     return np.where(size < below * size.max(initial=0.0), 0.0, w)
