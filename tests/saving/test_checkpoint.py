@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file
+from sklearn.exceptions import ConvergenceWarning
 from typer.testing import CliRunner
 
 import maxmargin as mm
@@ -135,6 +137,22 @@ def test_a_run_that_reached_its_limit_goes_on_as_a_longer_one(solver, tmp_path):
     for limit in (1, 2, 5, 12):
         found = fit(data, SOLVERS[solver], max_iter=limit, checkpoint=path, resume=True)
     assert_same(found, fit(data, SOLVERS[solver], max_iter=12))
+
+
+@pytest.mark.parametrize("solver", ["one-slack", "sdm"])
+def test_a_run_whose_optimum_is_zero_can_be_resumed(solver, tmp_path):
+    """The summands of w cancel: rounding is relative to them, not to w."""
+    for seed in range(3):
+        random = np.random.RandomState(seed)
+        X = [random.randn(random.randint(1, 6), 4) for _ in range(40)]
+        Y = [["abc"[k] for k in random.randint(0, 3, len(x))] for x in X]
+        options = {"C": 10.0, "solver": solver, "rescaling": "slack", "max_iter": 150}
+        options["checkpoint"] = tmp_path / f"{seed}.ck"
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            first = mm.ChainSVC(tol=1e-3, **options).fit(X, Y).result_
+            second = mm.ChainSVC(tol=1e-5, **options).fit(X, Y).result_
+        assert second.dual >= first.dual - 1e-9 * first.primal
 
 
 def test_a_finished_run_is_not_repeated(tmp_path):

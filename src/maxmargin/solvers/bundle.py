@@ -191,11 +191,13 @@ class Bundle(Cuts):
         require(self.N == task.N and self.number.shape == (m,), "the cuts belong to another run")
         add_all(self.planes, self.N * self.beta, w, self.threads)
         self.project(w)
-        require(close(w, self.w), "w does not agree with the cuts")
         along = dots(self.planes, w, self.threads)
         squares = np.array([plane.norm2() for plane in self.planes])
+        # The summands of w: near w = 0 they cancel, and rounding is relative to them.
+        summands = self.N * float(self.beta @ np.sqrt(squares))
+        require(close(w, self.w, summands), "w does not agree with the cuts")
         require(close(squares, np.diag(self.gram)), "the Gram matrix does not agree with the cuts")
-        size = np.sqrt(squares.max() * float(w @ w))
+        size = np.sqrt(squares.max()) * summands
         require(close(along, self.loss - self.values(), size), "the Gram matrix is wrong")
 
     def check_violations(self, most: float) -> None:
