@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import maxmargin as mm
+from maxmargin.backends import files as files_module
 
 
 def npz(folder, name="data.npz", **arrays):
@@ -108,3 +109,23 @@ def test_files_without_labels_can_be_predicted(tmp_path):
     X, y = two_classes()
     clf = mm.BinarySVC().fit(X, y)
     np.testing.assert_array_equal(clf.predict(npz(tmp_path, X=X)), clf.predict(X))
+
+
+def test_a_file_that_changes_while_it_is_read(tmp_path, monkeypatch):
+    """Nothing of it stays in the cache, under the name of the content that was there before."""
+    path, cache = tmp_path / "r.conll", tmp_path / "cache"
+    path.write_text("the D\ndog N\n")
+    files = mm.Files(path, cache=cache)
+    find_survey = files_module.find_survey
+
+    def change(*arguments):
+        found = find_survey(*arguments)
+        path.write_text("the N\ndog X\n")
+        return found
+
+    monkeypatch.setattr(files_module, "find_survey", change)
+    with pytest.raises(mm.DataError, match="changed while it was read"):
+        mm.ChainSVC(template="default").fit(files)
+    monkeypatch.undo()
+    path.write_text("the D\ndog N\n")
+    assert mm.ChainSVC(template="default").fit(files).predict(files) == [["D", "N"]]

@@ -152,7 +152,7 @@ def test_a_restart_parses_nothing(tmp_path, monkeypatch):
     def refuse(*_):
         raise AssertionError("a file was parsed again")
 
-    monkeypatch.setattr(files_module, "read_part", refuse)
+    monkeypatch.setattr(files_module, "read_same", refuse)
     monkeypatch.setattr("maxmargin.backends.formats._survey", refuse)
     again = mm.MulticlassSVC(C=0.5).fit(files)
     np.testing.assert_array_equal(first.coef_, again.coef_)

@@ -53,3 +53,12 @@ def test_values_in_float32(moved, scale):
     np.testing.assert_allclose(rows.block(rows), expected, atol=2e-4)
     some = rows.take(np.arange(7))
     np.testing.assert_allclose(rows.block(some), expected[:, :7], atol=2e-4)
+
+
+def test_no_value_is_above_one():
+    """Times in seconds, whose squares have more digits than float64."""
+    X = np.column_stack([1.7e9 + np.arange(40) % 3, np.arange(40) % 2])
+    for other in (X, sp.csr_matrix(X)):
+        for dtype in (np.float32, np.float64):
+            rows = KernelRows(make_kernel("rbf", other, 0.5), other).in_type(dtype)
+            assert rows.block(rows).max() <= 1.0

@@ -245,7 +245,9 @@ def test_limits_and_wrong_use():
         mm.BinarySVC(solver="sampled-linear").fit(X, y)
     for wrong in (
         {"kind": "square"}, {"r": 0}, {"step": 2.0}, {"dtype": "int"}, {"p": 0},
-        {"rates": (0, 1)}, {"kind": "constant", "rates": (1, 1)},
+        {"rates": (0, 1)}, {"kind": "constant", "rates": (1, 1)}, {"rates": (1,)}, {"rates": 3},
+        {"rates": (float("nan"), 1)}, {"r": "3"}, {"r": 2.5}, {"r": True}, {"idle": -1},
+        {"max_bytes": "1GB"}, {"cache_bytes": -1},
     ):  # fmt: skip
         with pytest.raises(mm.DataError):
             mm.SampledCuts(**wrong)

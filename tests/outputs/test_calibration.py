@@ -196,3 +196,15 @@ def test_commands_for_sequences(tmp_path):
     found = {name: float(p) for name, p in (pair.split(":") for pair in pairs)}
     assert list(found) == ["D", "N", "V"] and label == max(found, key=lambda name: found[name])
     assert sum(found.values()) == pytest.approx(1, abs=1e-5)
+
+
+def test_folds_of_a_precomputed_kernel():
+    X, y, *_ = data(2)
+    X, y = X[:150], y[:150]
+    K = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2) / 10)
+    clf = mm.BinarySVC(kernel="precomputed").fit(K, y)
+    p = mm.calibrate(clf, K, y, cv=3).predict_proba(K)
+    same = mm.calibrate(mm.BinarySVC(kernel="rbf", gamma=0.1).fit(X, y), X, y, cv=3).predict_proba(
+        X
+    )
+    np.testing.assert_allclose(p, same, atol=1e-6)

@@ -25,7 +25,7 @@ from .formats import (
     extractor_of,
     find_survey,
     read_inputs,
-    read_part,
+    read_same,
     survey_file,
 )
 from .packed import examples_of, read_packed
@@ -214,7 +214,8 @@ class FileSource(NamedTuple):
 
     def _write(self, place: Path, plan: Plan, progress: FileProgress) -> None:
         extractor = extractor_of(plan)
-        readers = [partial(read_part, path, plan, extractor) for path in self.paths]
+        pairs = zip(self.paths, self.digests, strict=True)
+        readers = [partial(read_same, path, digest, plan, extractor) for path, digest in pairs]
         with progress.shown():
             write_packed(place, readers, plan.n_features, progress.add)
 

@@ -20,7 +20,7 @@ from ..io.npz import read_arrays
 from ..io.svmlight import read_examples
 from .packed import Part, digest_of
 from .packing import make_folder
-from .sources import open_path, read_bytes_hash
+from .sources import open_path, read_bytes_hash, state_of
 
 FORMATS = ("svmlight", "hmm", "conll", "npz")
 
@@ -134,6 +134,16 @@ def extractor_of(plan: Plan) -> Extractor | None:
     if plan.names is None or plan.template is None:
         return None
     return Extractor.from_names(plan.template, plan.names)
+
+
+def read_same(path: str, digest: str, plan: Plan, extractor: Extractor | None) -> Part:
+    """The examples of a file; a DataError if its content is not that of the first pass."""
+    before = state_of(path)
+    same = read_bytes_hash(path) == digest
+    part = read_part(path, plan, extractor) if same else None
+    if part is None or state_of(path) != before:
+        raise DataError("was changed while it was read: run again", path=path)
+    return part
 
 
 def read_part(path: str, plan: Plan, extractor: Extractor | None) -> Part:

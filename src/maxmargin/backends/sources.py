@@ -68,6 +68,17 @@ def read_bytes_hash(path: str) -> str:
     return digest.hexdigest()
 
 
+def state_of(path: str) -> tuple[int, int] | None:
+    """What changes if a file is written: its size and time; None for addresses."""
+    if "://" in path:
+        return None
+    try:
+        found = os.stat(path)
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror or error}", path=path) from error
+    return found.st_size, found.st_mtime_ns
+
+
 def _filesystem(path: str) -> tuple[Any, str]:
     try:
         import fsspec

@@ -66,9 +66,10 @@ class Kernel:
     def of_products(self, products: np.ndarray) -> np.ndarray:
         """Turn inner products (rbf: -gamma |x - z|^2) into kernel values, in place."""
         if self.name == "rbf":
-            if products.dtype == np.float32:
-                # Smaller values do not matter, and arithmetic with subnormal numbers is slow.
-                np.maximum(products, LOWEST, out=products)
+            # Rounding may make a distance negative. In float32 values below the lowest do not
+            # matter, and arithmetic with subnormal numbers is slow.
+            lowest = LOWEST if products.dtype == np.float32 else None
+            np.clip(products, lowest, 0.0, out=products)
             np.exp(products, out=products)
         elif self.name in ("poly", "sigmoid"):
             products *= self.gamma

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import DataError
+from ..objective import NUMBER, check_integer
 from ..result import Status
 from .base import Solver, State
 from .checking import check_labels
@@ -127,13 +128,15 @@ class SampledCuts(Solver):
             raise DataError(f"kind must be 'linear' or 'constant', got {self.kind!r}")
         if self.step is not None and not 0 < self.step <= 1:
             raise DataError(f"step must be in (0, 1], got {self.step}")
-        for name, value in (("r", self.r), ("p", self.p), ("tries", self.tries)):
-            if value is not None and value < 1:
-                raise DataError(f"{name} must be at least 1, got {value}")
+        for name, low in (("r", 1), ("p", 1), ("tries", 1), ("idle", 1), ("max_bytes", 0),
+                          ("cache_bytes", 0)):  # fmt: skip
+            value = getattr(self, name)
+            if value is not None:
+                check_integer(name, value, low, 2**62)
         if self.dtype not in ("float32", "float64"):
             raise DataError(f"dtype must be 'float32' or 'float64', got {self.dtype!r}")
-        if self.rates is not None and (self.kind == "constant" or min(self.rates) <= 0):
-            raise DataError("rates must be two numbers > 0, and need kind='linear'")
+        if self.rates is not None and (self.kind == "constant" or not _are_rates(self.rates)):
+            raise DataError(f"rates must be two numbers > 0, and need kind='linear': {self.rates}")
 
     def loops(self, task: Task) -> tuple[str, ...]:
         """The compiled passes it calls."""
@@ -315,6 +318,13 @@ class SampledCuts(Solver):
             tried += 1
             if tried >= self.tries:
                 r *= 2
+
+
+def _are_rates(rates: Any) -> bool:
+    """Whether these are two finite numbers above 0."""
+    if not isinstance(rates, tuple | list) or len(rates) != 2:
+        return False
+    return all(isinstance(rate, NUMBER) and 0 < rate < np.inf for rate in rates)
 
 
 #: The default of ``step``.
