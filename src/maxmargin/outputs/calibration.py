@@ -103,17 +103,23 @@ def _folds(estimator: Any, X: Any, Y: Any, cv: Any) -> Iterator[dict[str, Decisi
     from sklearn.model_selection import check_cv
 
     single = len(Y) > 0 and np.ndim(Y[0]) == 0 and hasattr(estimator, "decision_function")
-    pairs = getattr(estimator, "kernel", None) == "precomputed" and hasattr(X, "shape")
     folds = check_cv(cv, Y if single else None, classifier=single)
     for train, test in folds.split(np.zeros(len(Y)), Y if single else None):
         part = clone(estimator).set_params(verbose=0, checkpoint=None)
-        X_train, X_test = (None if X is None else take(X, each) for each in (train, test))
-        if pairs:  # columns are training rows
-            X_train, X_test = X[np.ix_(train, train)], X[np.ix_(test, train)]
+        X_train, X_test = _inputs(estimator, X, train), _inputs(estimator, X, test, train)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the estimator itself has warned
             part.fit(X_train, take(Y, train))
         yield decide(part, X_test, take(Y, test))
+
+
+def _inputs(estimator: Any, X: Any, chosen: np.ndarray, train: np.ndarray | None = None) -> Any:
+    """Some of the inputs; the columns of a precomputed kernel are the training rows."""
+    if X is None:
+        return None
+    if getattr(estimator, "kernel", None) == "precomputed" and hasattr(X, "shape"):
+        return X[np.ix_(chosen, chosen if train is None else train)]
+    return take(X, chosen)
 
 
 def decide(estimator: Any, X: Any, Y: Any) -> dict[str, Decisions]:
