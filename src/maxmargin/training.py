@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .data.checked import check_weights
-from .data.source import OpenSource, Source, n_examples
+from .data.source import OpenSource, Source, n_examples, take
 from .engine.python import as_compiled_problem
 from .engine.shard import Shard
 from .errors import DataError
 from .objective import check_factor, check_integer, check_positive
-from .problem import MODES
+from .problem import MODES, CompiledProblem
 from .result import Callback, Result, Stop
 from .saving.checkpoint import Checkpoint, Saver, as_checkpoint
 
@@ -133,11 +133,27 @@ def train(
             raise DataError("all weights are zero: nothing to learn from")
         jobs = 1 if n_jobs is None else n_jobs
         shard = Shard(compiled_problem, pack, jobs, deterministic=deterministic)
+        if start is not None and start.trusted and start.solver.keeps_sums:
+            start.trusted = begins_with(compiled_problem, X, Y, weight, start)
         with closing(shard):
             result = train_shard(shard, C, solver, *settings, saved, start, relabel, keep)
     solving = result.time - result.earlier_time
     result.prepare_time = time.perf_counter() - begin - solving - result.compile_time
     return result
+
+
+def begins_with(problem: CompiledProblem, X: Any, Y: Any, weight: Any, start: WarmStart) -> bool:
+    """Whether the first examples, packed for this problem, are exactly those of an earlier run.
+
+    What is learned from all examples (balanced weights, scales of features) may have changed them.
+    """
+    if n_examples(X) < start.n:
+        return False
+    first = np.arange(start.n)
+    part = None if weight is None else weight[: start.n]
+    pack = problem.pack(take(X, first), take(Y, first), part)
+    with closing(Shard(problem, pack)) as shard:
+        return shard.fingerprint() == start.fingerprint
 
 
 def train_shard(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..data.sequences import Sequences, stack_sequences
+from ..engine.fingerprint import fingerprint
 from ..errors import DataError
 from ..result import Result
 
@@ -29,7 +30,7 @@ class Memory:
     classes : list or None
         The classes, in the order of their numbers.
     parameters : str
-        The parameters that must not change, with their values.
+        A hash of the parameters that must not change, with their values.
     names : list or None
         The names of the features.
     """
@@ -66,7 +67,19 @@ class Memory:
 
 def _fixed(estimator: Any) -> str:
     parameters = estimator.get_params(deep=False)
-    return repr({name: parameters[name] for name in sorted(set(parameters) - FREE)})
+    fixed = {name: _hashable(parameters[name]) for name in sorted(set(parameters) - FREE)}
+    return fingerprint(fixed)
+
+
+def _hashable(value: Any) -> Any:
+    """Arrays with all their numbers, of which repr shows some; anything else as text."""
+    if hasattr(value, "__array__"):
+        return np.asarray(value)
+    if isinstance(value, list | tuple):
+        return [_hashable(item) for item in value]
+    if isinstance(value, dict):
+        return {repr(key): _hashable(item) for key, item in value.items()}
+    return repr(value)
 
 
 def check_width(old: Any, new: Any, name: str) -> None:

@@ -94,6 +94,9 @@ class Solver:
     #: Whether it obeys sign constraints (``CompiledProblem.positive``).
     for_signs: ClassVar[bool] = False
 
+    #: Whether its state has sums over examples, which hold only as long as none of these changes.
+    keeps_sums: ClassVar[bool] = False
+
     #: Options that change only memory or time, not the iterates; a checkpoint ignores them.
     resources: ClassVar[tuple[str, ...]] = ()
 

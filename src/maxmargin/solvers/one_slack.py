@@ -117,6 +117,7 @@ class OneSlack(Solver):
 
     name = "one-slack"
     for_bounds = True
+    keeps_sums = True
     for_signs = True
 
     def __post_init__(self) -> None:
