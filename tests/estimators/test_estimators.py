@@ -286,3 +286,25 @@ def test_a_fit_that_fails_leaves_the_model_as_it_was(clf, X, y, other_X, other_y
     assert clf.n_features_in_ == 3
     clf.set_params(C=1.0).partial_fit(X, y)
     assert clf.n_features_in_ == 3
+
+
+def test_cross_validation_takes_what_fit_takes():
+    """Series with another index, sparse label sets, and names of scikit-learn's scores."""
+    import pandas as pd
+    import scipy.sparse as sp
+
+    random = np.random.RandomState(0)
+    X, y = random.randn(30, 3), np.arange(30) % 3
+    options = {"Cs": [0.1, 1.0], "cv": 3}
+    expected = mm.MulticlassSVCCV(**options).fit(X, y).scores_
+    moved = pd.Series(y, index=range(100, 130))
+    np.testing.assert_array_equal(mm.MulticlassSVCCV(**options).fit(X, moved).scores_, expected)
+    named = mm.MulticlassSVCCV(**options, scoring="accuracy").fit(X, y)
+    np.testing.assert_allclose(named.scores_, expected)
+    Y = (random.rand(30, 3) < 0.5).astype(int)
+    sets = [mm.MultilabelSVCCV(**options).fit(X, each).scores_ for each in (Y, sp.csr_matrix(Y))]
+    np.testing.assert_array_equal(*sets)
+    with pytest.raises(mm.DataError, match="nonsense"):
+        mm.MulticlassSVCCV(**options, scoring="nonsense").fit(X, y)
+    with pytest.raises(mm.DataError, match="GridSearchCV"):
+        mm.PathCV(mm.CFGSVC(), **options).fit([["a", "b"]] * 4, ["(S (N a) (N b))"] * 4)

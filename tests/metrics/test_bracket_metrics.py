@@ -161,3 +161,8 @@ def test_numbers_for_programs_and_people():
     }  # fmt: skip
     assert "bracketing F1          75.00 %" in str(evaluation)
     assert len(evaluation) == 1 and isinstance(mm.as_tree(SHE), Tree)
+
+
+def test_no_trees_have_no_interval():
+    with pytest.raises(mm.DataError, match="no trees"):
+        mm.metrics.BracketEvaluation.of([], []).interval()

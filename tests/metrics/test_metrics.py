@@ -246,3 +246,12 @@ def test_labels_that_never_occur_are_not_drawn(tmp_path):
         plot_confusion(["a"], np.zeros((3, 1), int))
     with pytest.raises(mm.MaxMarginError, match="a picture is one of"):
         evaluation.plot(tmp_path / "c.doc")
+
+
+def test_entities_of_data_without_any_and_without_types():
+    """As conlleval: no entities have an F1 of 0, and B, I and O need no type."""
+    assert mm.metrics.entity_f1([["O", "O"]], [["O", "O"]]) == 0.0
+    assert mm.metrics.entity_f1([["B", "I", "O"]], [["B", "I", "O"]]) == 1.0
+    assert mm.metrics.entity_f1([["B", "I", "O"]], [["B", "O", "O"]]) == 0.0
+    with pytest.raises(mm.DataError, match="chunk tag"):
+        mm.metrics.entity_f1([["NN", "O"]], [["NN", "O"]])

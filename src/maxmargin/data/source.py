@@ -45,6 +45,13 @@ def list_of(items: Any, what: str) -> list[Any]:
         raise DataError(f"{what} is {shown}, which is not a list") from error
 
 
+def single_labels(Y: Any) -> bool:
+    """Whether the output of an example is one label, judged by the first one."""
+    if n_examples(Y) == 0 or hasattr(Y, "tocsr"):
+        return False
+    return np.ndim(Y.iloc[0] if hasattr(Y, "iloc") else Y[0]) == 0
+
+
 def take(items: Any, chosen: np.ndarray) -> Any:
     """The examples with these numbers, in the same type of container."""
     if hasattr(items, "iloc"):

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from ..data.source import take
+from ..data.source import n_examples, single_labels, take
 from ..engine.python import as_compiled_problem
 from ..engine.shard import Shard
 from ..errors import DataError
@@ -35,7 +35,7 @@ class PathCV(BaseEstimator):
         The values of C, or the number of values between 0.001 and 10, on a logarithmic scale.
     cv : int or splitter of scikit-learn
         The number of folds, or how to split. Folds are stratified if each example has one class.
-    scoring : callable ``(estimator, X, Y) -> float``, optional
+    scoring : callable ``(estimator, X, Y) -> float``, or a name of scikit-learn's, optional
         Higher is better; ``estimator.score`` by default.
 
     Attributes
@@ -68,7 +68,7 @@ class PathCV(BaseEstimator):
     _: KW_ONLY
     Cs: Any = 10
     cv: Any = 5
-    scoring: Callable[..., float] | None = None
+    scoring: Callable[..., float] | str | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Score all values of C on held-out examples, then train with the best."""
@@ -77,13 +77,15 @@ class PathCV(BaseEstimator):
         estimator = self._estimator()
         if getattr(estimator, "kernel", None) not in (None, "linear"):
             raise DataError("a path over C needs a model without a kernel: use GridSearchCV")
-        self.Cs_ = check_Cs(self.Cs)
+        if not hasattr(estimator, "_prepare"):
+            raise DataError(f"no path over C for {type(estimator).__name__}: use GridSearchCV")
+        self.Cs_, scoring = check_Cs(self.Cs), self._scoring()
         weight = check_examples(X, y, sample_weight)
-        single = np.ndim(y[0]) == 0 and hasattr(estimator, "decision_function")
+        single = single_labels(y) and hasattr(estimator, "decision_function")
         folds = check_cv(self.cv, y if single else None, classifier=single)
         rows, self.n_oracle_ = [], 0
-        for train, test in folds.split(np.zeros(len(y)), y if single else None):
-            rows.append(self._score_fold(estimator, X, y, weight, train, test))
+        for train, test in folds.split(np.zeros(n_examples(y)), y if single else None):
+            rows.append(self._score_fold(estimator, X, y, weight, train, test, scoring))
         self.scores_ = np.array(rows)
         mean = self.scores_.mean(axis=0)
         self.C_ = float(self.Cs_[np.flatnonzero(mean >= mean.max() - 1e-12)[0]])
@@ -112,8 +114,26 @@ class PathCV(BaseEstimator):
             raise DataError("PathCV needs an estimator, such as PathCV(mm.ChainSVC())")
         return self.default()
 
+    def _scoring(self) -> Callable[..., float] | None:
+        """The function that scores a model, of which scikit-learn has some by name."""
+        if self.scoring is None or callable(self.scoring):
+            return self.scoring
+        from sklearn.metrics import get_scorer
+
+        try:
+            return get_scorer(self.scoring)
+        except (ValueError, TypeError) as error:
+            raise DataError(f"scoring={self.scoring!r}: {error}") from error
+
     def _score_fold(
-        self, estimator: Any, X: Any, y: Any, weight: Any, train: np.ndarray, test: np.ndarray
+        self,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        weight: Any,
+        train: np.ndarray,
+        test: np.ndarray,
+        scoring: Callable[..., float] | None,
     ) -> list[float]:
         """The score for each value of C on the examples ``test``."""
         model = clone(estimator)
@@ -130,6 +150,6 @@ class PathCV(BaseEstimator):
                 model._finish(result)
                 model._set_weights(result.w)
                 self.n_oracle_ += result.n_oracle
-                score = model.score if self.scoring is None else partial(self.scoring, model)
+                score = model.score if scoring is None else partial(scoring, model)
                 scores.append(float(score(X_test, y_test)))
         return scores

@@ -187,6 +187,8 @@ class BracketEvaluation:
 
     def _draw(self, n: int, seed: int) -> np.ndarray:
         """How often each sentence is drawn in each sample."""
+        if len(self) == 0:
+            raise DataError("there are no trees to draw samples from")
         share = np.full(len(self), 1 / len(self))
         return np.random.default_rng(seed).multinomial(len(self), share, size=n)
 

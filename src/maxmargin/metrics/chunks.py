@@ -58,11 +58,12 @@ class Chunks(NamedTuple):
 
 
 def are_chunk_labels(labels: Iterable[Any]) -> bool:
-    """Whether all labels are strings and at least one is a tag of an entity."""
+    """Whether all labels are strings, and one is a tag of an entity, or all are "O", "B" or "I"."""
     labels = list(labels)
-    return all(isinstance(label, str) for label in labels) and any(
-        label.startswith(("B-", "I-", "E-", "S-", "[-", "]-")) for label in labels
-    )
+    if not all(isinstance(label, str) for label in labels):
+        return False
+    typed = any(label.startswith(("B-", "I-", "E-", "S-", "[-", "]-")) for label in labels)
+    return typed or ("O" in labels and set(labels) <= {"O", "B", "I"})
 
 
 def split_labels(labels: Sequence[str]) -> tuple[np.ndarray, np.ndarray, list[str]]:

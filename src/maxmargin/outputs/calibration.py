@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.probabilities import Calibration, Curve, Sigmoid, Softmax, Steps, softmax
-from ..data.source import take
+from ..data.source import n_examples, single_labels, take
 from ..engine.several import differ
 from ..errors import DataError
 
@@ -102,9 +102,9 @@ def _folds(estimator: Any, X: Any, Y: Any, cv: Any) -> Iterator[dict[str, Decisi
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.model_selection import check_cv
 
-    single = len(Y) > 0 and np.ndim(Y[0]) == 0 and hasattr(estimator, "decision_function")
+    single = single_labels(Y) and hasattr(estimator, "decision_function")
     folds = check_cv(cv, Y if single else None, classifier=single)
-    for train, test in folds.split(np.zeros(len(Y)), Y if single else None):
+    for train, test in folds.split(np.zeros(n_examples(Y)), Y if single else None):
         part = clone(estimator).set_params(verbose=0, checkpoint=None)
         X_train, X_test = _inputs(estimator, X, train), _inputs(estimator, X, test, train)
         with warnings.catch_warnings():
