@@ -78,3 +78,30 @@ def test_cuts_of_the_same_examples_are_kept(monkeypatch):
     chain = mm.ChainSVC(**options).partial_fit(sequences[:8], tags[:8])
     chain.partial_fit(sequences[8:], tags[8:])
     assert len(extended) == 2 and None not in extended
+
+
+def test_images_of_another_size_and_labels_of_another_type():
+    random = np.random.RandomState(0)
+    clf = mm.GridSVC().partial_fit(random.rand(2, 3, 3, 1), random.randint(0, 2, (2, 3, 3)))
+    clf.partial_fit(random.rand(2, 4, 5, 1), random.randint(0, 2, (2, 4, 5)))
+    assert [y.shape for y in clf.predict([np.zeros((2, 2, 1))])] == [(2, 2)]
+    X = random.randn(12, 2)
+    both = mm.MulticlassSVC().partial_fit(X[:6], np.arange(6) % 3)
+    both.partial_fit(X[6:], np.array(list("012012")))
+    assert len(both.classes_) == 6
+
+
+def test_an_oracle_that_is_not_exact_does_not_stall():
+    """Short steps: near the best point it may find nothing, again and again."""
+    edges = [(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)]
+    for seed in (35, 36, 37):
+        random = np.random.RandomState(seed)
+        X = [mm.Graph(random.randn(4, 2), edges, random.randn(5, 2)) for _ in range(3)]
+        Y = [random.randint(0, 2, 4) for _ in X]
+        one, sdm = (
+            mm.GraphSVC(C=5.0, tol=1e-3, solver=solver).fit(X, Y).result_
+            for solver in ("one-slack", "sdm")
+        )
+        assert one.status is not mm.Status.STALLED
+        assert one.gap_optimisation <= 1e-3 * 5.0 * 3 + 1e-9
+        assert one.dual <= sdm.primal + 1e-9 and sdm.dual <= one.primal + 1e-9

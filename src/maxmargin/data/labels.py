@@ -19,7 +19,8 @@ def as_label_array(y: Any) -> np.ndarray:
     kinds = {type(item) for item in items}
     if len(kinds) <= 1 and all(issubclass(k, str | int | float | bool | np.generic) for k in kinds):
         return np.asarray(items)
-    if kinds <= {int, float, bool} or all(issubclass(k, np.generic) for k in kinds):
+    numbers = (int, float, bool, np.number, np.bool_)
+    if all(issubclass(k, numbers) for k in kinds) or all(issubclass(k, np.str_) for k in kinds):
         return np.asarray(items)
     if all(isinstance(item, list | np.ndarray) for item in items):
         return np.asarray(items)  # a column or a matrix: scikit-learn raises the error

@@ -107,7 +107,7 @@ class _SVC(TrainingParameters, Answers, BaseEstimator):
         """Train on additional examples, starting from the dual variables of the earlier ones.
 
         The model is optimal, within ``tol``, for all examples since the last ``fit`` together;
-        the estimator keeps references to them. The new examples may have new classes, and new
+        the estimator keeps references to them, so they must not change. The new examples may have new classes, and new
         features if features have names.
 
         Parameters

@@ -84,8 +84,9 @@ def _hashable(value: Any) -> Any:
 
 def check_width(old: Any, new: Any, name: str) -> None:
     """Raise a DataError if two matrices differ in their number of features."""
-    before, now = (getattr(X, "shape", ())[1:] for X in (old, new))
-    if before and now and before != now:
+    widths: list[tuple[int, ...]] = [getattr(X, "shape", ())[1:] for X in (old, new)]
+    before, now = widths
+    if len(before) == len(now) == 1 and before != now:
         raise DataError(
             f"X has {now[0]} features, but {name} is expecting {before[0]} features as input"
         )
@@ -110,9 +111,15 @@ def join(old: Any, new: Any) -> Any:
 
         return pd.concat([old, new])
     old, new = (np.asarray(part) if _is_frame(part) else part for part in (old, new))
-    if isinstance(old, np.ndarray) and isinstance(new, np.ndarray) and old.ndim == new.ndim:
+    if isinstance(old, np.ndarray) and isinstance(new, np.ndarray) and _alike(old, new):
         return np.concatenate([old, new])
     return [*old, *new]
+
+
+def _alike(old: np.ndarray, new: np.ndarray) -> bool:
+    """Whether rows have one shape, and labels one type: 0 and "0" are different labels."""
+    numbers = all(array.dtype.kind in "biuf" for array in (old, new))
+    return old.shape[1:] == new.shape[1:] and (numbers or old.dtype.kind == new.dtype.kind)
 
 
 def _is_frame(data: Any) -> bool:

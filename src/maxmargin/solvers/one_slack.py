@@ -257,6 +257,10 @@ class OneSlack(Solver):
         length = self._length(task)
         if length == 1:
             state.query = model.w
+        elif cut.complete and point is None and violation <= precision:
+            # An oracle that is not exact may find nothing near the best point: nothing has changed,
+            # and the same query would find nothing again.
+            np.copyto(state.query, model.w)
         else:
             go_towards(state.best, model.w, length, state.query)
         return point, value, model.dual, upper
