@@ -107,8 +107,8 @@ class _SVC(TrainingParameters, Answers, BaseEstimator):
         """Train on additional examples, starting from the dual variables of the earlier ones.
 
         The model is optimal, within ``tol``, for all examples since the last ``fit`` together;
-        the estimator keeps references to them, so they must not change. The new examples may have new classes, and new
-        features if features have names.
+        the estimator keeps references to them, so they must not change. The new examples may have
+        new classes, and new features if features have names.
 
         Parameters
         ----------
