@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections import Counter
 from dataclasses import dataclass
@@ -80,14 +81,16 @@ class Treebank:
         def allowed(tag: str, i: int) -> bool:
             return tag in lexicon[words[i]] if self.input == "words" else tag == tags[i]
 
+        @functools.cache
         def tops(symbol, i, j):
-            yield from bottoms(symbol, i, j)
+            found = list(bottoms(symbol, i, j))
             for chain in chains:
                 if chain[0] == symbol:
                     for below in bottoms(chain[-1], i, j):
                         for phrase in reversed(chain[:-1]):
                             below = Tree(phrase.label, [below])
-                        yield below
+                        found.append(below)
+            return found
 
         def bottoms(symbol, i, j):
             if isinstance(symbol, Tag):
@@ -98,9 +101,7 @@ class Treebank:
                 if parent == symbol and len(children) <= j - i:
                     for cuts in itertools.combinations(range(i + 1, j), len(children) - 1):
                         spans = list(itertools.pairwise([i, *cuts, j]))
-                        parts = [
-                            list(tops(c, a, b)) for c, (a, b) in zip(children, spans, strict=True)
-                        ]
+                        parts = [tops(c, a, b) for c, (a, b) in zip(children, spans, strict=True)]
                         yield from (Tree(symbol.label, kids) for kids in itertools.product(*parts))
 
         found = [tree for root in roots for tree in tops(root, 0, len(words))]
