@@ -26,7 +26,7 @@ from .packed import Part, digest_of
 
 _JOURNAL, _LOCK, _META = "journal.json", "lock", "meta.json"
 
-#: An interrupted packing that nobody has continued for a week, in seconds.
+#: Seconds after which an interrupted packing that was not continued is removed: a week.
 FORGOTTEN = 7 * 24 * 3600
 
 

@@ -94,7 +94,7 @@ def train_model(
 def _load(model: Path, problem: str | None, jobs: int | None = None) -> Any:
     """The estimator in a file; ``problem`` names the user's problem, which a file cannot hold."""
     if jobs is not None:
-        n_threads(jobs)  # raises an error if there are not so many
+        n_threads(jobs)  # raises an error if the number is impossible
     estimator = load(model, None if problem is None else import_problem(problem))
     return estimator if jobs is None else estimator.set_params(n_jobs=jobs)
 
