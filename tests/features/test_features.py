@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import pickle
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 
 import numpy as np
@@ -396,3 +397,14 @@ def test_threads_change_nothing():
         assert a.matrix.shape[0] > 2 * BLOCK
         np.testing.assert_array_equal(a.matrix.indices, b.matrix.indices)
         np.testing.assert_array_equal(a.matrix.indptr, b.matrix.indptr)
+
+
+def test_threads_make_the_names_at_once():
+    random = np.random.RandomState(0)
+    rows = [[(f"w{i}", f"t{i % 7}") for i in random.randint(0, 999, 20)] for _ in range(100)]
+    for _ in range(5):
+        extractor = Extractor("chunking")
+        extractor.fit_transform(rows)
+        with ThreadPoolExecutor(8) as pool:
+            found = list(pool.map(lambda _, one=extractor: one.names_, range(8)))
+        assert all(names == found[0] for names in found)

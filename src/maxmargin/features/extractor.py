@@ -73,10 +73,13 @@ class Extractor:
     @cached_property
     def vocabulary_(self) -> Vocabulary:
         """The names of the features; made when first used, as they take more memory than nodes."""
-        if self._nodes is None:
+        known = self._nodes
+        if known is None and "vocabulary_" not in self.__dict__:
             raise AttributeError("the extractor has no features yet; call fit_transform first")
-        (tree, nodes), self._nodes = self._nodes, None
-        return Vocabulary(tree.names(nodes))
+        if known is not None:  # otherwise another thread has just made them
+            self.__dict__["vocabulary_"] = Vocabulary(known[0].names(known[1]))
+            self._nodes = None
+        return self.__dict__["vocabulary_"]
 
     @property
     def names_(self) -> list[str]:
