@@ -18,6 +18,7 @@ from numba.extending import register_jitable
 
 from ..data.checked import check_finite_rows, csr_rows, plain_array
 from ..errors import DataError
+from .lanes import LANES, sum_rows
 from .views import prefetch
 
 #: With more weights than this, w does not fit into the processor's caches.
@@ -164,32 +165,30 @@ def row_values(rows, lo, hi):
 
 @register_jitable
 def row_scores(rows, i, w, K, s):
-    """s[k] += sum_f X[i, f] * w[f*K + k]."""
-    lo, hi = rows.indptr[i], rows.indptr[i + 1]
-    values = row_values(rows, lo, hi)
-    if rows.dense:
-        for p in range(len(values)):
-            if values[p] != 0:
-                weights = w[p * K : p * K + K]
-                for k in range(K):
-                    s[k] += values[p] * weights[k]
-    else:
-        indices = rows.indices[lo:hi]
-        for p in range(len(values)):
-            base = indices[p] * K
-            weights = w[base : base + K]
+    """s[k] = sum_f X[i, f] * w[f*K + k]."""
+    if not rows.dense:
+        sparse_rows_scores(rows, i, 1, w, K, s)
+        return
+    values = rows.values[rows.indptr[i] : rows.indptr[i + 1]]
+    for k in range(K):
+        s[k] = 0.0
+    for p in range(len(values)):
+        if values[p] != 0:
+            weights = w[p * K : p * K + K]
             for k in range(K):
                 s[k] += values[p] * weights[k]
 
 
 @register_jitable
 def rows_scores(rows, i, L, w, K, s):
-    """s[t*K + k] += sum_f X[i + t, f] * w[f*K + k] for the L rows from i on."""
+    """s[t*K + k] = sum_f X[i + t, f] * w[f*K + k] for the L rows from i on."""
     if not rows.dense:
         sparse_rows_scores(rows, i, L, w, K, s)
         return
     if L == 0:  # i may be the number of rows
         return
+    for e in range(L * K):
+        s[e] = 0.0
     # Four rows at a time, so that weights are read once for four.
     d = rows.indptr[i + 1] - rows.indptr[i]
     X = rows.values[rows.indptr[i] : rows.indptr[i + L]]
@@ -213,17 +212,20 @@ def rows_scores(rows, i, L, w, K, s):
 @register_jitable
 def sparse_rows_scores(rows, i, L, w, K, s):
     """The same for sparse rows; if w is large, weights are prefetched."""
-    end, far = len(rows.indices), len(w) > LARGE
+    far = len(w) > LARGE
     for t in range(L):
         lo, hi = rows.indptr[i + t], rows.indptr[i + t + 1]
-        values, indices = row_values(rows, lo, hi), rows.indices[lo:hi]
-        ahead = rows.indices[min(lo + AHEAD, end) :]
+        values, indices = row_values(rows, lo, hi), rows.indices[lo:]
         scores = s[t * K : t * K + K]
+        if K >= LANES:
+            sum_rows(values, indices, len(values), w, K, AHEAD if far else 0, scores)
+            continue
+        for k in range(K):
+            scores[k] = 0.0
         for p in range(len(values)):
-            if far and p < len(ahead):
-                start = ahead[p] * K
-                for line in range(0, K, 8):
-                    prefetch(w, start + line)
+            if far and p + AHEAD < len(indices):
+                start = indices[p + AHEAD] * K
+                prefetch(w, start)
                 prefetch(w, start + K - 1)
             base = indices[p] * K
             weights = w[base : base + K]

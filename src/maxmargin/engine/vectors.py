@@ -63,12 +63,14 @@ class Vector(NamedTuple):
         return cls(where.astype(_index_type(len(v)), copy=False), v[where])
 
     @classmethod
-    def sparse(cls, v: np.ndarray) -> Vector:
-        """A copy of v by its non-zeros, however many there are; no other memory is needed."""
-        nnz = count_nonzeros(v)
-        where, value = np.empty(nnz, _index_type(len(v))), np.empty(nnz)
-        copy_nonzeros(v, where, value)
-        return cls(where, value)
+    def sparse(cls, v: np.ndarray, most: int) -> Vector | None:
+        """A copy of v by its non-zeros; None if there are more than ``most``.
+
+        It reads v once. Memory beyond the last non-zero is reserved, but never used.
+        """
+        where, value = np.empty(most, _index_type(len(v))), np.empty(most)
+        nnz = copy_nonzeros(v, where, value)
+        return None if nnz > most else cls(where[:nnz], value[:nnz])
 
     @property
     def nbytes(self) -> int:

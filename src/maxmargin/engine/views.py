@@ -78,10 +78,14 @@ def _type_prefetch(_context):
 
 @lower_builtin(prefetch, types.Array, types.Integer)
 def _lower_prefetch(context, builder, signature, args):
-    data = context.make_array(signature.args[0])(context, builder, args[0]).data
+    fetch(builder, context.make_array(signature.args[0])(context, builder, args[0]).data, args[1])
+    return context.get_dummy_value()
+
+
+def fetch(builder, data, i):
+    """The instruction that fetches ``data[i]`` into the processor's caches."""
     byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
     kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
     function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-    place = builder.bitcast(builder.gep(data, [args[1]]), byte)
+    place = builder.bitcast(builder.gep(data, [i]), byte)
     builder.call(function, [place, number(0), number(3), number(1)])  # read, keep, data
-    return context.get_dummy_value()

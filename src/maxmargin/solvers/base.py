@@ -34,7 +34,8 @@ BoundedStep = tuple[Any, float, float, float]
 
 def certified(task: Task, w: np.ndarray, hinge: Hinge, dual: float) -> BoundedStep:
     """What ``step_once`` returns for a point with the sum ``hinge`` of its losses."""
-    return w, primal(w, hinge.found, task.C), dual, primal(w, hinge.bound, task.C)
+    found = primal(w, hinge.found, task.C)
+    return w, found, dual, found + task.C * (hinge.bound - hinge.found)
 
 
 class State:

@@ -15,6 +15,14 @@ ROUNDING = 1e-12
 #: More weights than this are kept by their non-zeros, if few are: features of text meet few labels.
 LONG, FEW = 2**20, 0.25
 
+#: Number of weights that are compared with zero at the same time.
+BLOCK = 2**14
+
+
+def _is_zero(w: np.ndarray) -> bool:
+    """Whether all weights are zero, without reading all of them if not."""
+    return not any(w[start : start + BLOCK].any() for start in range(0, len(w), BLOCK))
+
 
 class Certificate:
     """The best weights and the best dual value so far; the optimum lies between P and D.
@@ -47,13 +55,14 @@ class Certificate:
         primal = found if primal is None else primal
         check_finite(w, primal, dual)
         self.idle += 1
-        if isinstance(w, np.ndarray) and self.at_zero == np.inf and not w.any():
+        if isinstance(w, np.ndarray) and self.at_zero == np.inf and _is_zero(w):
             self.at_zero = primal
         if w is not None and (found < self.found or self.newest):
-            if isinstance(w, Vector):
-                self.w = w
-            elif not self.newest and len(w) > LONG and np.count_nonzero(w) < FEW * len(w):
-                self.w = Vector.sparse(w)
+            few = None
+            if not self.newest and isinstance(w, np.ndarray) and len(w) > LONG:
+                few = Vector.sparse(w, int(FEW * len(w)))
+            if isinstance(w, Vector) or few is not None:
+                self.w = w if few is None else few
             elif isinstance(self.w, np.ndarray):
                 np.copyto(self.w, w)
             else:

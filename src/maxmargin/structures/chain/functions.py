@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit
 from numba.extending import register_jitable
 
+from ...engine.lanes import LANES, add_scaled
 from ...engine.linalg import Rows, row_write_both, rows_scores
 from ...problem import MARGIN, PREDICT, SLACK
 from .viterbi import count_errors, trace_errors, viterbi
@@ -54,8 +55,6 @@ def set_scores(data, w, i, work):
     L, n = hi - lo, K * K + 2 * K
     set_transitions(data, w, K, work[:n], True)
     s = work[n : n + L * K]
-    for e in range(L * K):
-        s[e] = 0.0
     rows_scores(data.rows, lo, L, w, K, s)
 
 
@@ -94,8 +93,11 @@ def decode_tokens(data, w, i, mode, y, work):
         if mode == PREDICT:
             weight = 0.0
         scores, higher = s[t * K : t * K + K], augmented[t * K : t * K + K]
-        for k in range(K):
-            higher[k] = scores[k] + weight * cost[k]
+        if K >= LANES:
+            add_scaled(scores, weight, cost, K, higher)
+        else:
+            for k in range(K):
+                higher[k] = scores[k] + weight * cost[k]
     if viterbi(augmented, T, K, L, y, best) == -np.inf and mode == PREDICT:
         # The mask allows no sequence of this length: decode without the mask.
         set_transitions(data, w, K, T, False)

@@ -69,9 +69,7 @@ def both_ways(s, T, K, L, out, rest):
         out[b] = s[b] + first[b]
     for t in range(1, L):
         now = out[t * K : t * K + K]
-        advance(out[(t - 1) * K : t * K], T, K, now)
-        for b in range(K):
-            now[b] += s[t * K + b]
+        advance(out[(t - 1) * K : t * K], T, K, s[t * K : t * K + K], now)
     # ``after[a]`` is the best score of what follows label a at token t; ``ahead`` that of t + 1.
     after, ahead = rest[:K], rest[K : 2 * K]
     top = -np.inf

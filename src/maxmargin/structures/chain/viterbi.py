@@ -11,6 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numba.extending import register_jitable
 
+from ...engine.lanes import LANES, max_plus
+
 
 @register_jitable
 def viterbi(s, T, K, L, y, best):
@@ -21,10 +23,7 @@ def viterbi(s, T, K, L, y, best):
         now[b] = s[b] + first[b]
     for t in range(1, L):
         before, now = best[(t - 1) * K : t * K], best[t * K : t * K + K]
-        advance(before, T, K, now)
-        score = s[t * K : t * K + K]
-        for b in range(K):
-            now[b] += score[b]
+        advance(before, T, K, s[t * K : t * K + K], now)
     top, k = -np.inf, 0
     now = best[(L - 1) * K : L * K]
     for b in range(K):
@@ -44,8 +43,11 @@ def viterbi(s, T, K, L, y, best):
 
 
 @register_jitable
-def advance(before, T, K, now):
-    """now[b] = max_a before[a] + T[a, b]: the loop that takes most of the time."""
+def advance(before, T, K, score, now):
+    """now[b] = score[b] + max_a before[a] + T[a, b]: the loop that takes most of the time."""
+    if K >= LANES:
+        max_plus(before, T, K, score, now)
+        return
     start, row = before[0], T[:K]
     for b in range(K):
         now[b] = start + row[b]
@@ -54,6 +56,8 @@ def advance(before, T, K, now):
         for b in range(K):
             value = start + row[b]
             now[b] = value if value > now[b] else now[b]
+    for b in range(K):
+        now[b] += score[b]
 
 
 @register_jitable
@@ -77,12 +81,12 @@ def count_errors(s, T, K, L, errors, most, best):
         before, after = best[(t - 1) * size : t * size], best[t * size : t * size + size]
         worst = 0
         for c in range(reached + 1):
-            advance(before[c * K : c * K + K], T, K, now)
+            advance(before[c * K : c * K + K], T, K, s[t * K : t * K + K], now)
             for b in range(K):
                 count = int(errors[t * K + b])
                 worst = max(worst, count)
                 place = min(c + count, most) * K + b
-                after[place] = max(after[place], now[b] + s[t * K + b])
+                after[place] = max(after[place], now[b])
         reached = min(reached + worst, most)
 
 

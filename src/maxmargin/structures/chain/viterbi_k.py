@@ -28,9 +28,7 @@ def open_lists(s, T, K, L, depth, work):
         best[b] = s[b] + T[K * K + b]
     for t in range(1, L):
         now = best[t * K : t * K + K]
-        advance(best[(t - 1) * K : t * K], T, K, now)
-        for b in range(K):
-            now[b] += s[t * K + b]
+        advance(best[(t - 1) * K : t * K], T, K, s[t * K : t * K + K], now)
     for state in range(L * K):
         known[state] = 1
     known[L * K] = 0

@@ -80,8 +80,6 @@ def set_scores(data, w, i, work):
     first, first_edge = data.starts[i, NODES], data.starts[i, EDGES]
     n, m = data.starts[i + 1, NODES] - first, data.starts[i + 1, EDGES] - first_edge
     scores = work[: n * K + m * P]
-    for e in range(len(scores)):
-        scores[e] = 0.0
     rows_scores(data.rows, first, n, w, K, scores[: n * K])
     rows_scores(data.edge_rows, first_edge, m, w[data.n_features * K :], P, scores[n * K :])
     return len(scores)

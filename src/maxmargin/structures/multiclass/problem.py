@@ -46,8 +46,6 @@ def set_scores(data, w, i, work):
     """The same as ``score``, for calls from other compiled functions."""
     K = data.cost.shape[0]
     s = work
-    for k in range(K):
-        s[k] = 0.0
     row_scores(data.rows, i, w, K, s)
     if data.bias != 0:
         for k in range(K):

@@ -68,8 +68,6 @@ def set_scores(data, w, i, work):
     """The same as ``score``, for calls from other compiled functions."""
     L, m = data.cost.shape[0], data.pairs.shape[0]
     s, base = work[:L], data.n_features * L
-    for k in range(L):
-        s[k] = 0.0
     row_scores(data.rows, i, w, L, s)
     if data.bias != 0:
         for k in range(L):
