@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from maxmargin.backends.combine import Exchange
+from maxmargin.backends.links import HEADS
 from maxmargin.backends.local import InProcess
+from maxmargin.engine.exchange import merge_changes
+from maxmargin.engine.vectors import Vector
 
 from ..framework.display import Column, count, seconds
 from ..framework.figures import clean, legend, style
@@ -27,12 +31,16 @@ SIZES, SHARDS, ITERATIONS = (500, 1000, 2000), 8, 6
 #: The simulated corpus in tokens, and numbers of workers of one thread each.
 TOKENS, WORKERS = 1e8, (1, 8, 64, 512)
 
-#: The network: bytes per second of one machine, and seconds for one message.
-NETWORK, LATENCY = 1.25e9, 0.005
+#: The network: bytes per second of one machine, seconds for a call of an actor, and for a message
+#: from one worker to another.
+NETWORK, LATENCY, HOP = 1.25e9, 0.005, 0.0002
 
-#: Seconds of the driver for an entry of 12 bytes (union, inner products, sum) by the number of
-#: workers: measured with lists of which a third is the same in all; that of 512 is that of 64.
-ENTRY = {1: 0.0, 8: 57e-9, 64: 209e-9, 512: 209e-9}
+#: Bytes of an entry: a place and a value.
+ENTRY = 12
+
+#: Entries of each list with which the sums are measured, the length of w, and the part of the
+#: entries that are the same in all lists.
+ENTRIES, LENGTH, SAME = 200_000, 10_000_000, 1 / 3
 
 #: How many times more passes are needed each time the number of workers doubles.
 MORE_PASSES = 1.15
@@ -45,16 +53,18 @@ CLAIMED = {8: 4.0, 64: 12.0}
     "cluster-simulation",
     title="SDM on 10^8 tokens, simulated: time against workers",
     claim="On a network of 10 Gbit/s, 8 workers are at least 4 times as fast as one and 64 at "
-    "least 12 times; 512 are limited by the driver.",
+    "least 12 times.",
     data=("conll2000",),
 )
 def run(session: Session) -> Verdict:
     """Measure on small corpora, extrapolate by power laws, and add up."""
     measured = [measure(session, n) for n in SIZES]
-    rows = [simulate(measured, K) for K in WORKERS]
+    sums = {lists: measure_sums(session, lists) for lists in sorted({heads(K) for K in WORKERS})}
+    rows = [simulate(measured, sums, K) for K in WORKERS]
     columns = [
         Column("workers", "workers", count),
         Column("computing", "computing", seconds),
+        Column("folding", "workers add up", seconds),
         Column("receiving", "to the driver", seconds),
         Column("summing", "driver sums", seconds),
         Column("sending", "to the workers", seconds),
@@ -98,6 +108,39 @@ def measure(session: Session, n: int) -> Group:
     return session.measure({"n": n, "shards": SHARDS, "iterations": ITERATIONS}, once)
 
 
+def heads(K: int) -> int:
+    """The number of lists that the driver receives."""
+    return min(K, HEADS)
+
+
+def measure_sums(session: Session, lists: int) -> Group:
+    """Seconds per entry of the driver's sum of so many lists, and of merging two in a worker."""
+
+    def once(seed: int) -> dict[str, Any]:
+        random = np.random.RandomState(seed)
+        same = random.permutation(LENGTH)[: int(SAME * ENTRIES)]
+        changes = []
+        for _ in range(lists):
+            where = np.unique(np.append(same, random.randint(LENGTH, size=ENTRIES - len(same))))
+            changes.append(Vector(where.astype(np.int32), random.randn(len(where))))
+        w, exchange = np.zeros(LENGTH), Exchange(LENGTH, lists)
+        first, second = changes[0], changes[-1]
+        both, total = np.empty(2 * ENTRIES, np.int32), np.empty(2 * ENTRIES)
+        took = []
+        for _ in range(2):  # the first time it is compiled
+            start = time.perf_counter()
+            exchange.combine(w, changes, np.ones(lists))
+            middle = time.perf_counter()
+            merge_changes(*first.listed(), *second.listed(), both, total)
+            took = [middle - start, time.perf_counter() - middle]
+        return {
+            "entry": took[0] / sum(len(change.value) for change in changes),
+            "merge": took[1] / (len(first.value) + len(second.value)),
+        }
+
+    return session.measure({"lists": lists, "entries": ENTRIES}, once)
+
+
 def power_law(measured: list[Group], name: str, scale: float = 1.0) -> Any:
     """Bytes as a function of tokens: a line through the logarithms."""
     x = np.log([group.median("tokens") * scale for group in measured])
@@ -105,23 +148,29 @@ def power_law(measured: list[Group], name: str, scale: float = 1.0) -> Any:
     return lambda tokens: math.exp(start + slope * math.log(tokens))
 
 
-def simulate(measured: list[Group], K: int) -> dict[str, Any]:
+def simulate(measured: list[Group], sums: dict[int, Group], K: int) -> dict[str, Any]:
     """The seconds of one iteration on K workers, times the passes that K shards need more."""
-    more = MORE_PASSES ** math.log2(K)
+    more, lists = MORE_PASSES ** math.log2(K), heads(K)
     last = measured[-1]
     computing = last.median("per_token") * TOKENS / K
     exchanges = last.median("exchanges") if K > 1 else 0.0
     messages, told = (last.median("messages") if K > 1 else 0.0), last.median("told")
-    up = power_law(measured, "up", 1 / SHARDS)(TOKENS / K)
-    down = min(power_law(measured, "down")(TOKENS), K * up)
+    changed = power_law(measured, "up", 1 / SHARDS)  # bytes, by the tokens of those who changed
+    down = min(power_law(measured, "down")(TOKENS), K * changed(TOKENS / K))
+    up = changed(TOKENS / lists)
+    levels, hops = max(math.ceil(math.log2((K + 1) / (HEADS + 1))), 0), math.ceil(math.log2(K))
+    folded = 0.0  # below the heads, a worker receives two lists and merges them, level by level
+    for level in range(levels):
+        size = 2 * changed(TOKENS / K * (2 ** (level + 1) - 1))
+        folded += size / NETWORK + 1.5 * size / ENTRY * sums[lists].median("merge")
     parts = {
         "computing": computing,
-        "receiving": K * (exchanges * up + messages * told) / NETWORK,
-        "summing": exchanges * K * up / 12 * ENTRY[K],
+        "folding": exchanges * folded,
+        "receiving": exchanges * lists * up / NETWORK,
+        "summing": exchanges * lists * up / ENTRY * sums[lists].median("entry"),
         # The object store copies from machine to machine, in a tree.
-        "sending": math.ceil(math.log2(K)) * exchanges * down / NETWORK
-        + K * messages * told / NETWORK,
-        "waiting": (exchanges + messages) * 2 * LATENCY,
+        "sending": hops * exchanges * down / NETWORK,
+        "waiting": exchanges * 3 * LATENCY + messages * 2 * hops * (HOP + told / NETWORK),
     }
     parts = {name: more * value for name, value in parts.items()}
     return {"workers": K, **parts, "total": sum(parts.values())}
@@ -139,7 +188,7 @@ def judge(rows: list[dict[str, Any]]) -> Verdict:
 def paint(figure: Figure, rows: list[dict[str, Any]]) -> None:
     """Time against workers, with its parts."""
     axes = figure.subplots()
-    names = ("total", "computing", "receiving", "summing", "sending", "waiting")
+    names = ("total", "computing", "folding", "receiving", "summing", "sending", "waiting")
     for number, name in enumerate(names):
         points = [(row["workers"], row[name]) for row in rows if row[name] > 0]
         axes.plot(*zip(*points, strict=True), marker="o", label=name, color=style(number)["color"])

@@ -15,8 +15,10 @@ from maxmargin.backends.base import split
 from maxmargin.backends.combine import Exchange
 from maxmargin.backends.crew import PATIENCE
 from maxmargin.backends.hearsay import Hearsay
+from maxmargin.backends.links import HEADS
 from maxmargin.backends.local import InProcess, LocalPool
 from maxmargin.backends.master import Master
+from maxmargin.backends.worker import LOOPBACK
 from maxmargin.engine import exchange as exchange_module
 from maxmargin.engine.vectors import Vector, changed, total
 from maxmargin.errors import DataError, MaxMarginError
@@ -121,6 +123,44 @@ def test_the_dual_never_falls_and_w_is_that_of_the_dual_variables(name, kind, lo
     assert duals[-1] > 0
 
 
+def test_many_workers_add_up_their_changes_below_the_driver():
+    """More workers than those that send changes to the driver: the optimum is the same."""
+    X, y = mm.datasets.make_multiclass(120, 8, 4)[:2]
+    options = {"C": C, "tol": TOL, "solver": "sdm", "max_iter": 2000}
+    alone = mm.train(Multiclass(4), X, y, **options)
+    assert HEADS < 12
+    several = mm.train(Multiclass(4), X, y, backend=InProcess(12), **options)
+    assert several.converged
+    assert several.dual <= alone.primal + 1e-9
+    assert several.primal <= alone.dual + 2 * TOL * C * len(y) + 1e-9
+
+
+def test_the_same_shards_make_the_same_iterates():
+    """Workers wait for each other in threads, but sums are made in a fixed order."""
+    example = EXAMPLES["chain"]()
+    first, second = (run(example, "sdm", InProcess(3)) for _ in range(2))
+    assert steps(first) == steps(second)
+    np.testing.assert_array_equal(first.w, second.w)
+
+
+class Unreachable(LocalPool):
+    """Workers that cannot connect to each other, as behind a firewall."""
+
+    def submit(self, member, method, args, w):
+        """Connections to another address fail."""
+        if method == "reach":
+            args = ([(LOOPBACK, 1)] * len(args[0]), args[1])
+        return super().submit(member, method, args, w)
+
+
+def test_workers_that_cannot_connect_train_without_it(capsys):
+    example, backend = EXAMPLES["chain"](), InProcess(3)
+    backend._pool = Unreachable
+    result = run(example, "sdm", backend, max_iter=2000)
+    assert result.converged
+    assert capsys.readouterr().err.count("the workers cannot connect to each other") == 1
+
+
 @settings(max_examples=50)
 @given(st.integers(1, 5), st.integers(1, 40), st.floats(0.05, 1), st.integers(0, 10**6))
 def test_the_master_adds_the_best_parts(K, dim, density, seed):
@@ -204,6 +244,7 @@ class Mortal(LocalPool):
         self.calls += 1
         if self.calls in self.deaths:
             member.dead = True
+            member.hang_up()
         if getattr(member, "dead", False):
             return None  # from now on it never answers
         return super().submit(member, method, args, w)

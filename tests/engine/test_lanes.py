@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from numba import njit
 from numba.core.errors import TypingError
 
-from maxmargin.engine.lanes import GROUP, LANES, add_scaled, max_plus, sum_rows
+from maxmargin.engine.lanes import FEWEST, GROUP, LANES, add_scaled, max_plus, sum_rows
 
 #: One group of vectors and a part of the next, with every kind of remainder.
-LABELS = range(LANES, (GROUP + 1) * LANES + LANES + 2)
+LABELS = range(FEWEST, (GROUP + 1) * LANES + LANES + 2)
 
 #: What is after the last label must not change.
 BEYOND = 7.0

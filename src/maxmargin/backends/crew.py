@@ -6,6 +6,8 @@ made in a fixed order, so that results do not depend on which worker finishes fi
 
 from __future__ import annotations
 
+import secrets
+import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, Protocol
@@ -17,6 +19,7 @@ from ..engine.vectors import Vector, changed, warm_up_exchange, warm_up_vectors
 from ..errors import DataError, MaxMarginError
 from ..problem import CompiledProblem
 from ..result import WorkerReport
+from .links import TOKEN
 from .worker import Facts, Reply, Source
 
 #: A worker that is lost this many times in a row without an answer is not replaced again.
@@ -117,6 +120,8 @@ class Crew:
         self.on_replace: Callable[[int], None] = lambda k: None
         self._stale: set[int] = set()
         self._sent = np.zeros(0)
+        self._linked: list[int] | None = None  # the restarts when workers were connected
+        self._broken = 0
         self.members = pool.start(self.sources, shared)
         self._learn_facts()
 
@@ -170,6 +175,7 @@ class Crew:
         where: np.ndarray | None = None,
         who: Iterable[int] | None = None,
         again: bool = True,
+        each: Sequence[tuple[Any, ...]] | None = None,
     ) -> list[Any]:
         """Call a method of the workers; returns their answers in order.
 
@@ -184,12 +190,15 @@ class Crew:
             Numbers of the workers to call, by default all.
         again : bool
             Repeat the call on the replacements of lost workers; otherwise raise ``WorkersLost``.
+        each : sequence of tuples, optional
+            More arguments for each of the workers.
         """
         everyone = list(range(self.K)) if who is None else list(who)
         news = self._news(w, where, everyone)
+        more = [()] * len(everyone) if each is None else each
         tickets = [
-            self.pool.submit(self.members[k], method, args, v)
-            for k, v in zip(everyone, news, strict=True)
+            self.pool.submit(self.members[k], method, (*args, *own), v)
+            for k, v, own in zip(everyone, news, more, strict=True)
         ]
         replies = self.pool.gather(tickets, self.check)
         answers = {}
@@ -207,6 +216,41 @@ class Crew:
         if lost:
             answers.update(zip(lost, self.call(method, *args, who=lost), strict=True))
         return [answers[k] for k in everyone]
+
+    def link(self) -> bool:
+        """Connect the workers with each other, if they are not; False if that is not possible."""
+        if self._linked == self.restarts:
+            return True
+        if self._broken >= PATIENCE:
+            return False
+        token = secrets.token_bytes(TOKEN)
+        addresses = self.call("listen", again=False)
+        errors = self.call("reach", addresses, token, again=False)
+        if not any(errors):
+            errors = self.call("meet", token, again=False)
+        if any(errors):
+            self._broken = PATIENCE
+            print(
+                "maxmargin: the workers cannot connect to each other "
+                f"({next(filter(None, errors))}): training takes longer",
+                file=sys.stderr, flush=True,
+            )  # fmt: skip
+            return False
+        self._linked = list(self.restarts)
+        return True
+
+    def call_linked(self, method: str, *args: Any, w: np.ndarray) -> list[Any]:
+        """Call a method in which all workers wait for each other; the last argument is their part.
+
+        If one of them is lost, ``WorkersLost`` is raised, and the others are as after an error.
+        """
+        answers = self.call(method, *args, w=w, again=False, each=[(part,) for part in self.parts])
+        if any(answer is None for answer in answers):  # a connection was lost, but no worker
+            self._linked = None
+            self._broken += 1
+            raise WorkersLost([])
+        self._broken = 0
+        return answers
 
     def share(self, value: Any) -> Any:
         """Prepare a value as an argument for all workers."""

@@ -25,7 +25,7 @@ RELAXED = 1.5
 #: they mention every time; the others take turns.
 PLACES, ALWAYS = 100_000, 10_000
 
-#: The others in one message: with the first ones 80 kB, which Ray sends without its object store.
+#: The others in one message, which has 80 kB with the first ones.
 IN_TURN = 10_000
 
 
@@ -40,19 +40,22 @@ class Hearsay:
         self.places, self.w, self.model = places, w, model
         self.part = RELAXED / K
         self.base, self.heard = w[places], np.zeros(len(places))
-        self.turn = 0
-        self.said = np.empty(0, np.float32)
+        self.turn, self.always = 0, min(ALWAYS, len(places))
+        self.turns = max(-(-(len(places) - self.always) // IN_TURN), 1)
+        #: The number of places in a message; in some turns the last one is not used.
+        self.size = self.always + -(-(len(places) - self.always) // self.turns)
+        self.said = np.zeros(self.size, np.float32)
 
     def say(self) -> np.ndarray:
-        """The shard's own changes of the places of this turn."""
+        """The shard's own changes of the places of this turn (size,)."""
         self.now = self._in_turn()
-        self.said = np.empty(len(self.now), np.float32)
+        self.said[-1:] = 0.0
         say_changes(self.now, self.places, self.w, self.model, self.said)
         self.turn += 1
         return self.said
 
     def hear(self, total: np.ndarray) -> None:
-        """Take in the sum of what all shards have just said."""
+        """Take in the sum (size,) of what all shards have just said."""
         hear_changes(
             self.now, self.places, self.base, self.heard, self.said, total, self.part, self.w,
             self.model,
@@ -66,10 +69,8 @@ class Hearsay:
 
     def _in_turn(self) -> np.ndarray:
         """Which of the places are mentioned now."""
-        first = np.arange(min(ALWAYS, len(self.places)))
-        turns = max(-(-(len(self.places) - len(first)) // IN_TURN), 1)
-        rest = np.arange(len(first) + self.turn % turns, len(self.places), turns)
-        return np.concatenate([first, rest])
+        rest = np.arange(self.always + self.turn % self.turns, len(self.places), self.turns)
+        return np.concatenate([np.arange(self.always), rest])
 
 
 def warm_up_hearsay(kind: type) -> None:

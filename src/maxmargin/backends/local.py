@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any
 
 from .base import Backend
 from .crew import Pool
 from .worker import Reply, Source, Worker
+
+#: Threads are started when they are needed.
+MOST_THREADS = 4096
+
+#: A call in which workers wait for each other: they are called at the same time.
+LINKED = "ascend_linked"
 
 
 class LocalPool:
@@ -15,33 +22,45 @@ class LocalPool:
 
     def __init__(self, n_jobs: int = 1):
         self.n_jobs = n_jobs
+        self.members: list[Worker] = []
+        self.threads = ThreadPoolExecutor(MOST_THREADS)
 
     def start(self, sources: Sequence[Source], shared: Any) -> list[Any]:
         """Create workers."""
-        return [Worker(source, shared, self.n_jobs) for source in sources]
+        new = [Worker(source, shared, self.n_jobs) for source in sources]
+        self.members += new
+        return new
 
     def share(self, value: Any) -> Any:
         """Return the value, as nothing has to be sent."""
         return value
 
     def submit(self, member: Any, method: str, args: tuple[Any, ...], w: Any) -> Any:
-        """Make the call at once; returns the answer."""
+        """Make the call at once, or start it; returns the answer, or a future."""
+        if method == LINKED:
+            return self.threads.submit(member.call, method, args, w)
         return member.call(method, args, w)
 
     def gather(self, tickets: Sequence[Any], check: Callable[[], None]) -> list[Reply | None]:
-        """Return the answers, which are complete."""
+        """Wait for the answers that are not complete."""
         check()
-        return list(tickets)
+        wait([ticket for ticket in tickets if isinstance(ticket, Future)])
+        return [t.result() if isinstance(t, Future) else t for t in tickets]
 
     def map(self, function: Callable[..., Any], jobs: list[tuple[Any, ...]]) -> list[Any]:
         """Run the jobs one after the other."""
         return [function(*job) for job in jobs]
 
     def stop(self, member: Any) -> None:
-        """Do nothing: a worker holds only memory."""
+        """Close its connections; otherwise a worker holds only memory."""
+        member.hang_up()
+        self.members.remove(member)
 
     def close(self) -> None:
-        """Do nothing: workers are freed with the last reference."""
+        """Stop all workers."""
+        for member in list(self.members):
+            self.stop(member)
+        self.threads.shutdown()
 
 
 class InProcess(Backend):

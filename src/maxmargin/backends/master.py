@@ -13,7 +13,9 @@ of w over the exchanges. K = 1 is the sequential method.
 
 SDM makes one exchange per iteration, and several in the first pass. In between, shards tell each
 other many times in a pass how they change the few weights where they disturb each other
-(``hearsay.py``), so that theta is nearly always 1.
+(``hearsay.py``), so that theta is nearly always 1. They do it over connections between workers, a
+tree without the driver (``links.py``); if there are many workers, the exchange itself is added up
+in the lower part of the tree, and shards whose steps were added up there have the same theta.
 
 BCFW and n-slack make an exchange after every pass, and in the first iterations several in a pass
 that calls the oracle. There a shard's local model of w moves sigma' times as far as its own
@@ -41,6 +43,9 @@ from .crew import WorkersLost
 from .draws import random_states
 from .moves import places_type
 from .rounds import MasterState, crew_of, run_in_shards
+
+#: Squares of equal vectors differ by at most this, relatively: other machines add differently.
+SAME = 1e-10
 
 #: Maximum number of rounds in which n-slack solves the QP over all shards.
 SETTLE = 20
@@ -174,13 +179,24 @@ class Master(Solver):
             if which == sets.AVERAGE:
                 w = self._average(task, state)
                 at = crew.share(Vector.of(w))
-            elif which == sets.SMOOTH:
-                w = state.smooth
-                at = crew.share(Vector.of(w))
             state.looks += 1
             add = not self.solver.settles
+            if which == sets.SMOOTH:
+                hinge = self._hinge_smooth(task, state, add)
+                return certified(task, state.smooth, hinge, self._dual(task, state))
             hinge = Hinge.sum(crew.call("hinge", at, add, w=state.w, again=False))
             return certified(task, w, hinge, self._dual(task, state))
+
+    def _hinge_smooth(self, task: Task, state: MasterState, add: bool) -> Hinge:
+        """The sum of losses at the average over the iterations, which workers keep themselves."""
+        crew, square = crew_of(task), float(state.smooth @ state.smooth)
+        while True:
+            at = None if state.smooth_known else crew.share(Vector.of(state.smooth))
+            found = crew.call("hinge_smooth", at, add, w=state.w, again=False)
+            state.smooth_known = True
+            if at is not None or all(abs(own - square) <= SAME * square for _, own in found):
+                return Hinge.sum([hinge for hinge, _ in found])
+            state.smooth_known = False  # a certificate of another point would be worth nothing
 
     def _average(self, task: Task, state: MasterState) -> np.ndarray:
         """The average of w over all visits; that of several shards, over the exchanges."""
@@ -202,6 +218,7 @@ class Master(Solver):
         Earlier certificates still hold; reaching the optimum only takes longer.
         """
         state.regain = max(state.regain, before - REGAINED * task.tol * task.N)
+        state.smooth_known = False
         w = state.w.copy()
         while True:
             try:

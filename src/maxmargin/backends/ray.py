@@ -97,7 +97,7 @@ class RayPool:
         self.hellos: dict[Any, Any] = {}
         self.owner = connect(self.ray, backend)
         method = self.ray.method(concurrency_group="alive")
-        actor = type("_Actor", (_Actor,), {"alive": method(_alive)})
+        actor = type("_Actor", (_Actor,), {"alive": method(_alive), "hang_up": method(_hang_up)})
         self.actor = self.ray.remote(concurrency_groups={"alive": 1})(actor)
 
     def start(self, sources: Sequence[Source], shared: Any) -> list[Any]:
@@ -128,6 +128,9 @@ class RayPool:
                 silent = watch.silent([member for member, call in tickets if call in pending])
                 for member in silent:
                     self._end_process(member)
+                if silent:  # the others may wait for them
+                    for member, _ in tickets:
+                        member.hang_up.remote()
                 lost |= silent
                 pending = [
                     call for member, call in tickets if call in pending and member not in lost
@@ -241,6 +244,12 @@ def _alive(self: Any) -> bool:
     return True
 
 
+def _hang_up(self: Any) -> None:
+    """Close the connections to other workers, while another method waits for them."""
+    if self.worker is not None:
+        self.worker.hang_up()
+
+
 class _Actor:
     """A worker in a separate process."""
 
@@ -259,8 +268,10 @@ class _Actor:
 
     def load(self, source: Source, shared: Any, n_jobs: int) -> None:
         """Load the examples; an error is raised by the first call."""
+        from ray.util import get_node_ip_address
+
         try:
-            self.worker = Worker(source, shared, n_jobs)
+            self.worker = Worker(source, shared, n_jobs, get_node_ip_address())
         except Exception as error:
             self.error = error
 

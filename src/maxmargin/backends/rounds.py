@@ -1,7 +1,8 @@
 """One iteration of a dual method in all shards: stops, messages and exchanges.
 
 A shard stops several times in an iteration. At a stop shards either tell each other about some
-weights (``hearsay.py``), or the driver exchanges all changes. ``master.py`` explains both.
+weights (``hearsay.py``), without the driver (``links.py``), or the driver exchanges all changes.
+``master.py`` explains both.
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ from ..solvers import working_sets as sets
 from ..solvers.base import State
 from ..solvers.checking import require
 from ..solvers.task import Task
+from .ascending import Round
 from .combine import Exchange
 from .crew import Crew
 from .hearsay import ALWAYS, PLACES
-from .worker import Round
+from .links import HEADS, head_of
 
 #: An empty array of places.
 NOWHERE = np.zeros(0, np.int32)
@@ -46,9 +48,10 @@ class MasterState(State):
     ``smooth`` that over iterations. ``places`` are the weights that shards tell each other about.
     ``messages`` counts how often they do, ``told`` the bytes that one shard has sent for it;
     ``received`` and ``sent`` are the bytes of the exchanges, those sent to all shards counted once.
+    ``smooth_known`` says whether the workers have the same ``smooth``.
     """
 
-    scratch = ("exchange",)
+    scratch = ("exchange", "smooth_known")
     grows = ("places",)
 
     w: np.ndarray
@@ -74,6 +77,7 @@ class MasterState(State):
     eps: float = np.inf
     wake: bool = False
     regain: float = -np.inf
+    smooth_known: bool = False
     seen: sets.Seen = field(default_factory=sets.Seen)
     parts: list[dict[str, Any]] = field(default_factory=list)
 
@@ -92,25 +96,19 @@ def run_in_shards(solver: Any, task: Task, state: MasterState, method: str) -> l
     """Run a method of the solver in every shard, and add the changes to w."""
     crew = crew_of(task)
     controls = {name: getattr(state, name) for name in solver.controls}
-    talks = crew.K > 1 and solver.in_step and state.iterations > 0
-    blocks, places = _blocks(solver, task, state, talks), None
-    if talks:
-        places = crew.share(state.places)
-    crew.call("start", method, blocks, controls, places, w=state.w, again=False)
-    where, parts, heard, gap = None if crew.K == 1 else NOWHERE, None, None, None
+    if crew.K > 1 and solver.in_step and state.iterations > 0 and crew.link():
+        return _run_linked(solver, task, state, method, controls)
+    crew.call("start", method, _blocks(solver, task, state), controls, w=state.w, again=False)
+    where, parts, gap = None if crew.K == 1 else NOWHERE, None, None
     while True:
-        news = {} if talks else {"w": state.w, "where": where}
         rounds: list[Round] = crew.call(
-            "ascend", state.sigma, parts, heard, gap, again=False, **news
+            "ascend", state.sigma, parts, gap, w=state.w, where=where, again=False
         )
-        done = all(r.done for r in rounds)
         if crew.K == 1:
             rounds[0].change.set_in(state.w)
-        elif talks and not done:
-            heard = _pass_on(state, rounds)
         else:
             parts, where = _exchange(solver, task, state, rounds)
-        if done:
+        if all(r.done for r in rounds):
             break
         if crew.K > 1 and solver.in_step:
             gap = sum(p * r.pass_gap for p, r in zip(crew.parts, rounds, strict=True))
@@ -118,27 +116,28 @@ def run_in_shards(solver: Any, task: Task, state: MasterState, method: str) -> l
     return rounds
 
 
-def _blocks(solver: Any, task: Task, state: MasterState, talks: bool) -> tuple[int, int]:
-    """How often a pass with and one without the oracle stop."""
+def _run_linked(
+    solver: Any, task: Task, state: MasterState, method: str, controls: dict[str, Any]
+) -> list[Round]:
+    """The same for shards that tell each other about changes, with one exchange at the end."""
     crew = crew_of(task)
-    if talks:
-        most = crew.n // (crew.K * LEAST)
-        return tuple(max(min(often, most), 1) for often in OFTEN)  # type: ignore[return-value]
+    most = crew.n // (crew.K * LEAST)
+    blocks = tuple(max(min(often, most), 1) for often in OFTEN)
+    places = crew.share(state.places)
+    rounds: list[Round] = crew.call_linked(
+        "ascend_linked", method, blocks, controls, places, w=state.w
+    )
+    state.messages += rounds[0].messages
+    state.told += rounds[0].told
+    parts, where = _exchange(solver, task, state, rounds, linked=True)
+    _finish(task, state, rounds, parts, where)
+    return rounds
+
+
+def _blocks(solver: Any, task: Task, state: MasterState) -> tuple[int, int]:
+    """How often a pass with and one without the oracle stop for an exchange."""
     early = state.iterations < (1 if solver.in_step else EARLY_PASSES)
-    return min(PER_SHARD * crew.K, MOST) if early else 1, 1
-
-
-def _pass_on(state: MasterState, rounds: list[Round]) -> np.ndarray | None:
-    """The sum of what the shards have said; None if they are not in the same turn."""
-    if len({r.turn for r in rounds}) > 1:
-        return None
-    heard = np.zeros(len(rounds[0].said))
-    for r in rounds:
-        heard += r.said
-    heard = heard.astype(np.float32)
-    state.messages += 1
-    state.told += heard.nbytes
-    return heard
+    return min(PER_SHARD * crew_of(task).K, MOST) if early else 1, 1
 
 
 def _finish(
@@ -151,7 +150,8 @@ def _finish(
     """End an iteration: the shards keep their parts, and the driver adds up what they saw."""
     crew = crew_of(task)
     news = {} if crew.K == 1 else {"w": state.w, "where": where}
-    ends = crew.call("finish", parts, again=False, **news)
+    share = sets.SHARE if len(state.smooth) else None
+    ends = crew.call("finish", parts, share, again=False, **news)
     state.loss = sum(loss for loss, _ in ends)
     state.n_planes = sum(planes for _, planes in ends)
     state.gap = sum(part * r.gap for part, r in zip(crew.parts, rounds, strict=True))
@@ -166,15 +166,21 @@ def _finish(
 
 
 def _exchange(
-    solver: Any, task: Task, state: MasterState, rounds: list[Round]
+    solver: Any, task: Task, state: MasterState, rounds: list[Round], linked: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Keep the best part of each shard's steps; returns the parts, and the places changed."""
-    losses = np.array([r.loss_change for r in rounds])
-    changes = [r.change for r in rounds]
+    """Keep the best part of each shard's steps; returns the parts, and the places changed.
+
+    If the workers are linked, the first of them have added up the steps of the others, and shards
+    whose steps were added up keep the same part.
+    """
+    heads = rounds[:HEADS] if linked else rounds
+    losses = np.array([r.loss_change for r in heads])
+    changes = [r.change for r in heads]
     parts, where, step = state.exchange.combine(state.w, changes, task.C * losses)
-    visits = sum(r.visits for r in rounds)
+    visits = sum(r.visits for r in heads)
+    everyone = parts[[head_of(k) for k in range(len(rounds))]] if linked else parts
     if visits == 0:
-        return parts, where
+        return everyone, where
     state.loss += float(parts @ losses)
     state.exchanges += 1
     state.received += sum(change.nbytes for change in changes)
@@ -187,7 +193,7 @@ def _exchange(
         state.places = state.exchange.crossing(PLACES, ALWAYS)
     else:
         _learn(state, parts[[len(change.value) > 0 for change in changes]])
-    return parts, where
+    return everyone, where
 
 
 def _learn(state: MasterState, parts: np.ndarray) -> None:

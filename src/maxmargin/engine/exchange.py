@@ -62,6 +62,25 @@ def take_changes(new, old, blocks, scale, where, value):
 
 
 @leaf
+def merge_changes(where, value, other_where, other_value, both, total):
+    """The sum of two lists of changes, whose places are sorted; returns its length."""
+    a, b, count = 0, 0, 0
+    while a < len(where) or b < len(other_where):
+        first = b == len(other_where) or (a < len(where) and where[a] <= other_where[b])
+        second = a == len(where) or (b < len(other_where) and other_where[b] <= where[a])
+        both[count] = where[a] if first else other_where[b]
+        total[count] = 0.0
+        if first:
+            total[count] += value[a]
+            a += 1
+        if second:
+            total[count] += other_value[b]
+            b += 1
+        count += 1
+    return count
+
+
+@leaf
 def link_changes(where, value, starts, head, spot, link, last, places, gram):
     """The union of K lists of changes, and the inner products of all pairs of lists.
 

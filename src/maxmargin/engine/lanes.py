@@ -2,7 +2,7 @@
 
 LLVM makes vector instructions of a loop only for whole groups of 16 or 32 rounds, so that for 22
 labels most of the work is left to scalar instructions, and sums go through memory. Here up to
-``GROUP`` vectors of ``LANES`` labels are summed in registers. The last vector ends with the last
+four vectors of eight labels are summed in registers. The last vector ends with the last
 label and overlaps the one before it, so that there is no remainder. Each number is computed by the
 same operations, in the same order, as in plain loops. Decoding of chunking (22 labels) takes 0.6 of
 the time of these.
@@ -17,15 +17,16 @@ from numba.extending import lower_builtin, type_callable
 
 from .views import fetch
 
-#: Numbers in a vector: those of one line of the processor's caches. Fewer labels need plain loops.
-LANES = 8
+#: Numbers in a vector, those of one line of the processor's caches, and the maximum number of
+#: vectors that are computed at the same time.
+LANES, GROUP = 8, 4
 
-#: Maximum number of vectors that are computed at the same time.
-GROUP = 4
+#: The same for fewer labels than LANES. With fewer than FEWEST, plain loops are as fast.
+FEWEST, FEW_GROUP = 4, 2
 
 
 def sum_rows(values, indices, n, w, K, ahead, s):
-    """s[k] = sum_p values[p] * w[indices[p]*K + k], for K >= LANES and p = 0 ... n - 1.
+    """s[k] = sum_p values[p] * w[indices[p]*K + k], for K >= FEWEST and p = 0 ... n - 1.
 
     If ``ahead`` is positive, the weights of ``indices[p + ahead]``, which may be those of a later
     row, are fetched into the processor's caches.
@@ -35,12 +36,12 @@ def sum_rows(values, indices, n, w, K, ahead, s):
 
 
 def max_plus(before, T, K, score, now):
-    """now[b] = score[b] + max_a (before[a] + T[a*K + b]), for K >= LANES."""
+    """now[b] = score[b] + max_a (before[a] + T[a*K + b]), for K >= FEWEST."""
     now[:K] = (before[:K, None] + T[: K * K].reshape(K, K)).max(axis=0) + score[:K]
 
 
 def add_scaled(a, scale, b, K, out):
-    """out[k] = a[k] + scale * b[k], for K >= LANES; ``out`` is neither a nor b."""
+    """out[k] = a[k] + scale * b[k], for K >= FEWEST; ``out`` is neither a nor b."""
     out[:K] = a[:K] + scale * b[:K]
 
 
@@ -80,22 +81,23 @@ def _lower_sum_rows(context, builder, signature, args):
         feature = builder.load(builder.gep(indices.data, [p]))
         return builder.mul(context.cast(builder, feature, kinds[1].dtype, types.int64), K)
 
-    def group(offsets):
-        sums = [_variable(builder, ir.Constant(_vector(), None)) for _ in offsets]
+    def group(offsets, lanes):
+        sums = [_variable(builder, ir.Constant(_vector(lanes), None)) for _ in offsets]
         with cgutils.for_range(builder, n, intp=n.type) as loop:
             with builder.if_then(fetches):
                 later = _smaller(builder, builder.add(loop.index, ahead), last)
                 start = row(later)
-                for offset in [*offsets, builder.add(offsets[-1], _index(LANES - 1))]:
+                for offset in [*offsets, builder.add(offsets[-1], _index(lanes - 1))]:
                     fetch(builder, w.data, builder.add(start, offset))
             value = builder.load(builder.gep(values.data, [loop.index]))
-            value = _spread(builder, context.cast(builder, value, kinds[0].dtype, types.float64))
+            value = context.cast(builder, value, kinds[0].dtype, types.float64)
+            value = _spread(builder, value, lanes)
             base = row(loop.index)
             for total, offset in zip(sums, offsets, strict=True):
-                product = builder.fmul(value, _load(builder, w, builder.add(base, offset)))
+                product = builder.fmul(value, _load(builder, w, builder.add(base, offset), lanes))
                 builder.store(builder.fadd(builder.load(total), product), total)
         for total, offset in zip(sums, offsets, strict=True):
-            _store(builder, builder.load(total), s, offset)
+            _store(builder, builder.load(total), s, offset, lanes)
 
     _for_groups(builder, K, group)
     return context.get_dummy_value()
@@ -107,20 +109,20 @@ def _lower_max_plus(context, builder, signature, args):
     before, T, score, now = (_array(context, builder, kinds, args, at) for at in (0, 1, 3, 4))
     K = _number(context, builder, kinds, args, 2)
 
-    def values(a, offset):
-        start = _spread(builder, builder.load(builder.gep(before.data, [a])))
-        return builder.fadd(start, _load(builder, T, builder.add(builder.mul(a, K), offset)))
+    def values(a, offset, lanes):
+        start = _spread(builder, builder.load(builder.gep(before.data, [a])), lanes)
+        return builder.fadd(start, _load(builder, T, builder.add(builder.mul(a, K), offset), lanes))
 
-    def group(offsets):
-        highest = [_variable(builder, values(_index(0), offset)) for offset in offsets]
+    def group(offsets, lanes):
+        highest = [_variable(builder, values(_index(0), offset, lanes)) for offset in offsets]
         with cgutils.for_range_slice(builder, _index(1), K, _index(1), K.type) as (a, _):
             for best, offset in zip(highest, offsets, strict=True):
-                value, known = values(a, offset), builder.load(best)
+                value, known = values(a, offset, lanes), builder.load(best)
                 higher = builder.fcmp_ordered(">", value, known)
                 builder.store(builder.select(higher, value, known), best)
         for best, offset in zip(highest, offsets, strict=True):
-            total = builder.fadd(builder.load(best), _load(builder, score, offset))
-            _store(builder, total, now, offset)
+            total = builder.fadd(builder.load(best), _load(builder, score, offset, lanes))
+            _store(builder, total, now, offset, lanes)
 
     _for_groups(builder, K, group)
     return context.get_dummy_value()
@@ -129,36 +131,46 @@ def _lower_max_plus(context, builder, signature, args):
 @lower_builtin(add_scaled, _ARRAY, _FLOAT, _ARRAY, _INTEGER, _ARRAY)
 def _lower_add_scaled(context, builder, signature, args):
     a, b, out = (_array(context, builder, signature.args, args, at) for at in (0, 2, 4))
-    scale = _spread(builder, context.cast(builder, args[1], signature.args[1], types.float64))
+    scale = context.cast(builder, args[1], signature.args[1], types.float64)
 
-    def group(offsets):
+    def group(offsets, lanes):
         for offset in offsets:
-            product = builder.fmul(scale, _load(builder, b, offset))
-            _store(builder, builder.fadd(_load(builder, a, offset), product), out, offset)
+            product = builder.fmul(_spread(builder, scale, lanes), _load(builder, b, offset, lanes))
+            total = builder.fadd(_load(builder, a, offset, lanes), product)
+            _store(builder, total, out, offset, lanes)
 
     _for_groups(builder, _number(context, builder, signature.args, args, 3), group)
     return context.get_dummy_value()
 
 
 def _for_groups(builder, K, body):
-    """Call ``body`` with the offsets of up to GROUP vectors, until all K labels are covered."""
-    end = builder.sub(K, _index(LANES))  # where the last vector begins
-    width = _index(GROUP * LANES)
+    """Call ``body(offsets, lanes)`` with the offsets of vectors, until all K labels are covered."""
+    with builder.if_else(builder.icmp_signed(">=", K, _index(LANES))) as (many, few):
+        with many:
+            _for_vectors(builder, K, LANES, GROUP, body)
+        with few:
+            _for_vectors(builder, K, FEWEST, FEW_GROUP, body)
+
+
+def _for_vectors(builder, K, lanes, group, body):
+    """The same with vectors of ``lanes`` numbers, up to ``group`` of them at a time."""
+    end = builder.sub(K, _index(lanes))  # where the last vector begins
+    width = _index(group * lanes)
     with cgutils.for_range_slice(builder, _index(0), K, width, K.type) as (start, _):
         rest = builder.sub(K, start)
         done = builder.append_basic_block("done")
-        for count in range(1, GROUP + 1):
+        for count in range(1, group + 1):
             chosen, more = builder.append_basic_block("chosen"), done
-            if count < GROUP:
+            if count < group:
                 more = builder.append_basic_block("more")
-                fits = builder.icmp_signed("<=", rest, _index(count * LANES))
+                fits = builder.icmp_signed("<=", rest, _index(count * lanes))
                 builder.cbranch(fits, chosen, more)
             else:
                 builder.branch(chosen)
             builder.position_at_end(chosen)
-            offsets = [builder.add(start, _index(v * LANES)) for v in range(count)]
+            offsets = [builder.add(start, _index(v * lanes)) for v in range(count)]
             offsets[-1] = _smaller(builder, offsets[-1], end)
-            body(offsets)
+            body(offsets, lanes)
             builder.branch(done)
             builder.position_at_end(more)
 
@@ -177,8 +189,8 @@ def _index(number):
     return ir.Constant(ir.IntType(64), number)
 
 
-def _vector():
-    return ir.VectorType(ir.DoubleType(), LANES)
+def _vector(lanes):
+    return ir.VectorType(ir.DoubleType(), lanes)
 
 
 def _smaller(builder, a, b):
@@ -192,23 +204,23 @@ def _variable(builder, value):
     return place
 
 
-def _spread(builder, number):
+def _spread(builder, number, lanes):
     """A vector of equal numbers."""
-    empty = ir.Constant(_vector(), ir.Undefined)
+    empty = ir.Constant(_vector(lanes), ir.Undefined)
     single = builder.insert_element(empty, number, _index(0))
-    zeros = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
+    zeros = ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes)
     return builder.shuffle_vector(single, empty, zeros)
 
 
-def _place(builder, array, at):
-    return builder.bitcast(builder.gep(array.data, [at]), _vector().as_pointer())
+def _place(builder, array, at, lanes):
+    return builder.bitcast(builder.gep(array.data, [at]), _vector(lanes).as_pointer())
 
 
-def _load(builder, array, at):
+def _load(builder, array, at, lanes):
     """The vector that begins at item ``at``."""
-    return builder.load(_place(builder, array, at), align=8)
+    return builder.load(_place(builder, array, at, lanes), align=8)
 
 
-def _store(builder, vector, array, at):
+def _store(builder, vector, array, at, lanes):
     """Write a vector to item ``at`` and those after it."""
-    builder.store(vector, _place(builder, array, at), align=8)
+    builder.store(vector, _place(builder, array, at, lanes), align=8)

@@ -18,7 +18,7 @@ from numba.extending import register_jitable
 
 from ..data.checked import check_finite_rows, csr_rows, plain_array
 from ..errors import DataError
-from .lanes import LANES, sum_rows
+from .lanes import FEWEST, sum_rows
 from .views import prefetch
 
 #: With more weights than this, w does not fit into the processor's caches.
@@ -166,10 +166,14 @@ def row_values(rows, lo, hi):
 @register_jitable
 def row_scores(rows, i, w, K, s):
     """s[k] = sum_f X[i, f] * w[f*K + k]."""
+    lo, hi = rows.indptr[i], rows.indptr[i + 1]
+    values = row_values(rows, lo, hi)
+    if not rows.dense and K >= FEWEST and len(w) <= LARGE:
+        sum_rows(values, rows.indices[lo:hi], len(values), w, K, 0, s)
+        return
     if not rows.dense:
         sparse_rows_scores(rows, i, 1, w, K, s)
         return
-    values = rows.values[rows.indptr[i] : rows.indptr[i + 1]]
     for k in range(K):
         s[k] = 0.0
     for p in range(len(values)):
@@ -217,7 +221,7 @@ def sparse_rows_scores(rows, i, L, w, K, s):
         lo, hi = rows.indptr[i + t], rows.indptr[i + t + 1]
         values, indices = row_values(rows, lo, hi), rows.indices[lo:]
         scores = s[t * K : t * K + K]
-        if K >= LANES:
+        if K >= FEWEST:
             sum_rows(values, indices, len(values), w, K, AHEAD if far else 0, scores)
             continue
         for k in range(K):

@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 from numba.extending import register_jitable
 
-from ...engine.lanes import LANES, add_scaled
+from ...engine.lanes import FEWEST, add_scaled
 from ...engine.linalg import Rows, row_write_both, rows_scores
 from ...problem import MARGIN, PREDICT, SLACK
 from .viterbi import count_errors, trace_errors, viterbi
@@ -93,7 +93,7 @@ def decode_tokens(data, w, i, mode, y, work):
         if mode == PREDICT:
             weight = 0.0
         scores, higher = s[t * K : t * K + K], augmented[t * K : t * K + K]
-        if K >= LANES:
+        if K >= FEWEST:
             add_scaled(scores, weight, cost, K, higher)
         else:
             for k in range(K):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numba.extending import register_jitable
 
-from ...engine.lanes import LANES, max_plus
+from ...engine.lanes import FEWEST, max_plus
 
 
 @register_jitable
@@ -45,7 +45,7 @@ def viterbi(s, T, K, L, y, best):
 @register_jitable
 def advance(before, T, K, score, now):
     """now[b] = score[b] + max_a before[a] + T[a, b]: the loop that takes most of the time."""
-    if K >= LANES:
+    if K >= FEWEST:
         max_plus(before, T, K, score, now)
         return
     start, row = before[0], T[:K]
