@@ -14,6 +14,7 @@ from typing import Any
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from ..io.number_pairs import parse_pairs
 from ..registry import all_structures, get_structure, load
 from ..structures.files import Wish
 
@@ -23,6 +24,7 @@ SOLVERS = ("sdm", "one-slack", "bcfw")
 
 def compile_structures(names: Iterable[str]) -> None:
     """Compile what training and prediction of these structures call; all of them by default."""
+    parse_pairs(b"1:1", 1)  # files in svm_light format, if they are large
     chosen = [get_structure(name) for name in names]
     for structure in chosen or all_structures():
         examples = [example for example in structure.examples() if example.estimator is not None]

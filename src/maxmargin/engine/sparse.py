@@ -85,15 +85,12 @@ def take_nonzeros(g, scale, idx, val):
 
 @leaf
 def copy_nonzeros(v, idx, val):
-    """Copy the non-zeros of v to idx and val; returns their number, or more than fit."""
-    nnz, most = 0, len(idx)
+    """Copy the non-zeros of v to idx and val."""
+    nnz = 0
     for j in range(len(v)):
         if v[j] != 0.0:
-            if nnz == most:
-                return most + 1
             idx[nnz], val[nnz] = j, v[j]
             nnz += 1
-    return nnz
 
 
 @leaf

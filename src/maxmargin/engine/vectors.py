@@ -64,13 +64,13 @@ class Vector(NamedTuple):
 
     @classmethod
     def sparse(cls, v: np.ndarray, most: int) -> Vector | None:
-        """A copy of v by its non-zeros; None if there are more than ``most``.
-
-        It reads v once. Memory beyond the last non-zero is reserved, but never used.
-        """
-        where, value = np.empty(most, _index_type(len(v))), np.empty(most)
-        nnz = copy_nonzeros(v, where, value)
-        return None if nnz > most else cls(where[:nnz], value[:nnz])
+        """A copy of v by its non-zeros; None if there are more than ``most``."""
+        nnz = count_nonzeros(v)
+        if nnz > most:
+            return None
+        where, value = np.empty(nnz, _index_type(len(v))), np.empty(nnz)
+        copy_nonzeros(v, where, value)
+        return cls(where, value)
 
     @property
     def nbytes(self) -> int:

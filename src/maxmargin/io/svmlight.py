@@ -3,7 +3,7 @@
 An example is one line, ``target index:value index:value ... # comment``, with increasing indices
 from 1 on. ``qid:``, ``sid:`` and ``cost:`` tokens may follow the target.
 
-A file is parsed in blocks of lines. ``_parse_clean`` parses a whole block with C-level functions
+A file is parsed in blocks of lines. ``_parse_clean`` parses a whole block with compiled code
 and gives up at anything unusual. ``CarefulParser`` then reads the same lines token by token, and
 either accepts them or reports what is wrong and where.
 """
@@ -21,6 +21,9 @@ from .svmlight_careful import CarefulParser, Rows, is_text, show, to_float, to_i
 
 #: The largest feature index: the column indices of X are int32.
 MAX_INDEX = 2**31 - 1
+
+#: Shorter texts are parsed without compiled code, which would have to be loaded.
+LONG = 1 << 18
 
 _NUMBER_BYTES = b"0123456789.eE+-"
 _TAB_TO_SPACE = bytes.maketrans(b"\t", b" ")
@@ -154,6 +157,12 @@ class _Parser(CarefulParser):
 
 def _split_clean(text: bytes, n: int) -> tuple[np.ndarray, np.ndarray] | None:
     """Indices and values of n ``index:value`` tokens separated by single spaces, or None."""
+    if len(text) >= LONG:
+        from .number_pairs import parse_pairs
+
+        pairs = parse_pairs(text, n)
+        if pairs is not None:
+            return pairs
     # Without the bytes of numbers, one colon per token must be left. Tokens with an empty side,
     # such as "3:", pass this check; the number of pieces reveals them.
     if text.translate(_TAB_TO_SPACE, _NUMBER_BYTES) != (b": " * n)[:-1]:
