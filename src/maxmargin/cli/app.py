@@ -5,6 +5,7 @@ Nothing slow is imported here, so that ``maxmargin --help`` answers at once.
 
 from __future__ import annotations
 
+import gc
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -138,6 +139,11 @@ programs.register(app)
 
 
 def main() -> None:
-    """The entry point."""
+    """The entry point.
+
+    Python looks for unused objects after every 700 new ones, again and again among those of the
+    imported modules. Looking less often saves 0.1 s of a short run.
+    """
+    gc.set_threshold(50_000, 20, 50)
     postpone_imports()
     app()
