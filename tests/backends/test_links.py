@@ -96,6 +96,19 @@ def test_strangers_are_not_accepted(hello):
         child.close()
 
 
+def test_a_stranger_that_says_nothing_does_not_block_others(monkeypatch):
+    monkeypatch.setattr(module, "HELLO", 0.05)
+    parent, child = Links(HOST), Links(HOST)
+    try:
+        with socket.create_connection(parent.address):
+            child.reach(1, [parent.address, child.address], SECRET)
+            parent.meet(0, 2, SECRET)
+        assert len(parent.down) == 1
+    finally:
+        parent.close()
+        child.close()
+
+
 def test_waiting_for_a_worker_ends(monkeypatch):
     """A firewall between two machines must not block training."""
     monkeypatch.setattr(module, "PATIENCE", 0.1)

@@ -25,8 +25,8 @@ from ..engine.exchange import merge_changes
 from ..engine.vectors import Vector
 from ..errors import MaxMarginError
 
-#: Seconds to wait for another worker to connect.
-PATIENCE = 20.0
+#: Seconds to wait for another worker to connect, and then for its first words.
+PATIENCE, HELLO = 20.0, 2.0
 
 #: Bytes of the token, and of the number of a worker that follows it.
 TOKEN, NUMBER = 16, 4
@@ -74,7 +74,7 @@ class Links:
         while len(known) < len(children):
             self.listener.settimeout(max(end - time.monotonic(), 1e-3))
             link, _ = self.listener.accept()
-            link.settimeout(PATIENCE)
+            link.settimeout(HELLO)
             child = _child(link, token)
             if child in children and child not in known:
                 known[child] = link
