@@ -114,7 +114,7 @@ def heads(K: int) -> int:
 
 
 def measure_sums(session: Session, lists: int) -> Group:
-    """Seconds per entry of the driver's sum of so many lists, and of merging two in a worker."""
+    """Seconds per entry of the driver's sum of ``lists`` lists, and of merging two in a worker."""
 
     def once(seed: int) -> dict[str, Any]:
         random = np.random.RandomState(seed)

@@ -97,7 +97,7 @@ class Ascending:
         try:
             self.links.meet(self.k, self.K, token)
         except OSError as error:
-            return f"nobody has connected to {self.links.address}: {error}"
+            return f"no worker has connected to {self.links.address}: {error}"
         return ""
 
     def hang_up(self) -> None:
