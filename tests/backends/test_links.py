@@ -74,39 +74,43 @@ def test_a_worker_that_waits_can_be_told_to_stop(connect):
             call.result(timeout=30)
 
 
+@pytest.fixture
+def pair():
+    """A parent and its child, which has connected; the parent has not yet looked."""
+    parent, child = Links(HOST), Links(HOST)
+
+    def connect_child():
+        child.reach(1, [parent.address, child.address], SECRET)
+        parent.meet(0, 2, SECRET)
+        assert len(parent.down) == 1
+
+    yield parent, connect_child
+    parent.close()
+    child.close()
+
+
 @pytest.mark.parametrize(
     "hello", [b"", b"GET / HTTP/1.1\r\n\r\n12345", bytes(TOKEN) + (1).to_bytes(NUMBER, "big"),
               SECRET + (7).to_bytes(NUMBER, "big")]
 )  # fmt: skip
-def test_strangers_are_not_accepted(hello):
+def test_strangers_are_not_accepted(pair, hello):
     """Neither without the token nor with the number of a worker that is no child."""
-    parent, child = Links(HOST), Links(HOST)
-    try:
-        with socket.create_connection(parent.address) as stranger:
-            stranger.sendall(hello)
-            stranger.shutdown(socket.SHUT_WR)
-            child.reach(1, [parent.address, child.address], SECRET)
-            parent.meet(0, 2, SECRET)
-            child.meet(1, 2, SECRET)
-            with suppress(ConnectionResetError):  # if not all of its words were read
-                assert stranger.recv(1) == b""  # closed
-        assert len(parent.down) == 1
-    finally:
-        parent.close()
-        child.close()
+    parent, connect_child = pair
+    with socket.create_connection(parent.address) as stranger:
+        stranger.sendall(hello)
+        stranger.shutdown(socket.SHUT_WR)
+        connect_child()
+        with suppress(ConnectionResetError):  # if not all of its words were read
+            assert stranger.recv(1) == b""  # closed
 
 
-def test_a_stranger_that_says_nothing_does_not_block_others(monkeypatch):
+def test_a_stranger_that_says_nothing_does_not_block_others(pair, monkeypatch):
+    """The parent waits for its words only for a while."""
     monkeypatch.setattr(module, "HELLO", 0.05)
-    parent, child = Links(HOST), Links(HOST)
-    try:
-        with socket.create_connection(parent.address):
-            child.reach(1, [parent.address, child.address], SECRET)
-            parent.meet(0, 2, SECRET)
-        assert len(parent.down) == 1
-    finally:
-        parent.close()
-        child.close()
+    parent, connect_child = pair
+    with socket.create_connection(parent.address) as stranger:
+        connect_child()
+        assert stranger.recv(1) == b""  # closed
 
 
 def test_waiting_for_a_worker_ends(monkeypatch):

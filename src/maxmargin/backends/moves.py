@@ -7,7 +7,14 @@ from typing import Any
 import numpy as np
 
 from ..engine.arrays import Duals, PassOptions
-from ..engine.exchange import SHIFT, drop_all_zeros, marks_for, set_both, take_changes
+from ..engine.exchange import (
+    SHIFT,
+    drop_all_zeros,
+    marks_for,
+    merge_changes,
+    set_both,
+    take_changes,
+)
 from ..engine.shard import Shard
 from ..engine.vectors import Vector, changed
 
@@ -101,6 +108,7 @@ def warm_up_moves(shard: Shard) -> None:
     no_rows, w = np.empty(0, np.int64), np.zeros(1)
     where, value = np.empty(0, places_type(shard.pack.dim)), np.empty(0)
     take_changes(w, w, no_rows, 1.0, where, value)
+    merge_changes(where, value, where, value, where, value)
     for writeable in (True, False):  # what comes from another process is not writeable
         where.flags.writeable = value.flags.writeable = writeable
         set_both(where, value, w, w)
