@@ -36,14 +36,14 @@ NUMBER = int | float | np.integer | np.floating
 SMALLEST, LARGEST = 1e-100, 1e100
 
 
-def primal(w: np.ndarray, hinge: float, C: float) -> float:
-    """P(w), given ``hinge = sum_i weight_i H_i(w)``."""
-    return 0.5 * float(w @ w) + C * hinge
+def primal(square: float, hinge: float, C: float) -> float:
+    """P(w), given ``square = |w|^2`` and ``hinge = sum_i weight_i H_i(w)``."""
+    return 0.5 * square + C * hinge
 
 
-def dual(w: np.ndarray, loss: float, C: float) -> float:
-    """D(alpha), given ``w = w(alpha)`` and ``loss = sum_ir weight_i alpha_ir loss_ir``."""
-    return C * loss - 0.5 * float(w @ w)
+def dual(square: float, loss: float, C: float) -> float:
+    """D(alpha), given ``square = |w(alpha)|^2`` and ``loss = sum_ir weight_i alpha_ir loss_ir``."""
+    return C * loss - 0.5 * square
 
 
 def gap_target(tol: float, C: float, n: float) -> float:

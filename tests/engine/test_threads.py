@@ -125,8 +125,10 @@ def test_small_work_is_done_without_other_threads(monkeypatch):
         return threading.current_thread() is threading.main_thread()
 
     assert all(threads.each(who, range(9), lambda: None, expected=0.001))
-    assert not any(threads.each(who, range(9), lambda: None, expected=0.01))
-    assert not any(threads.each(who, range(9), lambda: None))
+    both = threading.Barrier(2, timeout=60)
+    for options in ({"expected": 0.01}, {}):  # the calling thread and another one
+        found = threads.each(lambda _: (both.wait(), who(0))[1], range(6), lambda: None, **options)
+        assert sorted(found) == [False] * 3 + [True] * 3
     threads.close()
 
 

@@ -8,7 +8,7 @@ from maxmargin.backends.local import InProcess
 from maxmargin.engine.arrays import PassOptions
 from maxmargin.engine.shard import Shard
 from maxmargin.engine.sharing import add_changes
-from maxmargin.engine.together import SHORT, Together, sum_powers
+from maxmargin.engine.together import SHORT, Together, divide, sum_powers
 from maxmargin.result import Stop
 from maxmargin.solvers import working_sets as sets
 from maxmargin.solvers.task import Task
@@ -116,17 +116,35 @@ def test_no_addition_is_lost(name, n_jobs, frank_wolfe):
     assert np.linalg.norm(sets.average(state)) <= 2 * np.linalg.norm(exact)
 
 
-def test_visits_of_an_example_stay_in_one_piece():
+@pytest.mark.parametrize("smallest", [0, 3, 1000])
+def test_every_visit_is_made_once(smallest):
+    for length in (0, 1, 2, 70, 9000):
+        order = np.random.RandomState(0).permutation(length)
+        plans = divide(order, 3, smallest)
+        visited, turn, ends = plans[0]
+        assert all(plan[0] is visited and plan[1] is turn for plan in plans)
+        np.testing.assert_array_equal(visited, order)
+        assert ends[0] == 0 and ends[-1] == length and (np.diff(ends) > 0).all()
+
+
+def test_visits_of_an_example_are_made_by_one_thread():
+    order = np.random.RandomState(0).randint(0, 20, 500)
+    plans = divide(order, 4, 1)
+    assert len({id(turn) for _, turn, _ in plans}) == 4
+    assert sorted(np.concatenate([own for own, _, _ in plans])) == sorted(order)
+    for k, (own, _, ends) in enumerate(plans):
+        np.testing.assert_array_equal(ends, [0, len(own)])
+        for other, _, _ in plans[:k]:
+            assert not set(own) & set(other)
+
+
+def test_parts_make_a_pass():
     problem, pack = packed("chain")
-    shard = Shard(problem, pack, 4, deterministic=False)
-    assert shard.together is not None
-    for order in (np.arange(shard.n), np.random.RandomState(0).randint(0, 20, 500)):
-        pieces = [part for _, part in shard.together.pieces(order)]
-        assert sorted(np.concatenate(pieces)) == sorted(order)
-        owners = {}
-        for number, part in enumerate(pieces):
-            for i in part.tolist():
-                assert owners.setdefault(i, number) == number
+    together = Together(Shard(problem, pack, 2, deterministic=False))
+    order, options = np.random.RandomState(0).permutation(pack.n), PassOptions(True)
+    for pace in (np.inf, 1.0, 1e-3, 1e-9):
+        together.pace = [pace, pace]
+        np.testing.assert_array_equal(np.concatenate(list(together.parts(order, options))), order)
 
 
 def test_iterations_of_one_thread_follow_when_the_dual_value_falls():

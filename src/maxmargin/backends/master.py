@@ -33,6 +33,7 @@ import numpy as np
 
 from ..engine.bounds import Hinge
 from ..engine.exchange import SHORT
+from ..engine.long_vectors import square
 from ..engine.vectors import Vector, total
 from ..objective import dual
 from ..solvers import working_sets as sets
@@ -99,7 +100,7 @@ class Master(Solver):
                 run_in_shards(self.solver, task, state, "ascend")
             state.iterations += 1
             self._watch(task, state)
-            sets.smooth_out(state)
+            sets.smooth_out(task, state)
             which = self.solver.wanted(task, state)
             w, value, D, upper = self._look(task, state, which)
             if w is not None and self.solver.settles:
@@ -230,7 +231,7 @@ class Master(Solver):
             state.lag += state.clock[1] * (state.w - w)
 
     def _dual(self, task: Task, state: MasterState) -> float:
-        return dual(state.w, state.loss, task.C)
+        return dual(square(state.w, task.shard.threads), state.loss, task.C)
 
 
 def begin_all(task: Task, solver: Any, how: str) -> None:

@@ -7,6 +7,7 @@ the memory without copies; the position of an error is searched only if a check 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -135,12 +136,15 @@ def _check_range(
     )
 
 
-def first_not_finite(values: np.ndarray) -> int | None:
-    """Index of the first NaN or infinity in the flattened array; None if all are finite."""
+def first_not_finite(values: np.ndarray, total: Callable[[np.ndarray], Any] = np.sum) -> int | None:
+    """Index of the first NaN or infinity in the flattened array; None if all are finite.
+
+    ``total`` is a sum that is not finite if one of the values is not.
+    """
     if values.dtype.kind != "f":
         return None
     with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum()):  # one pass without a copy
+        if np.isfinite(total(values)):  # one pass without a copy
             return None
     bad = ~np.isfinite(values.ravel())  # a sum of finite values can overflow
     return int(np.argmax(bad)) if bad.any() else None
@@ -308,8 +312,11 @@ def check_positive_weights(chosen: Any, dim: int) -> np.ndarray:
     return np.unique(indices).astype(np.int64)
 
 
-def check_vector(w: Any, *shape: int) -> np.ndarray:
-    """The weights of a model as a contiguous float64 array of this shape, checked to be finite."""
+def check_vector(w: Any, *shape: int, total: Callable[[np.ndarray], Any] = np.sum) -> np.ndarray:
+    """The weights of a model as a contiguous float64 array of this shape, checked to be finite.
+
+    For ``total`` see ``first_not_finite``.
+    """
     w = np.asarray(w)
     if w.dtype.kind not in "fiub" or w.shape != shape:
         raise DataError(
@@ -318,7 +325,7 @@ def check_vector(w: Any, *shape: int) -> np.ndarray:
             "attribute was changed after fit"
         )
     w = np.ascontiguousarray(w, np.float64)
-    i = first_not_finite(w)
+    i = first_not_finite(w, total)
     if i is not None:
         raise DataError(f"weight {i} of the model is {w.flat[i]}: weights must be finite")
     return w

@@ -15,7 +15,14 @@ from numba.extending import register_jitable
 from ..problem import SLACK
 from .arrays import ADDED, BOUND, FULL, GAP, HINGE, SHORT, UNWRITTEN, VIOLATION, WORST
 from .guard import bound_of, check_labels, check_loss, check_plane, note_bound, plane_dot
-from .sharing import exchange, shared_axpy
+from .sharing import (
+    begin_writing,
+    end_writing,
+    exchange,
+    shared_axpy,
+    take_visits,
+    tick,
+)
 from .smo import ascend_block, drop_zeros
 from .sparse import copy_labels
 from .views import borrow, frozen, prefetch
@@ -48,7 +55,8 @@ def ascend_examples(
     options = borrow(options)
     slots, width, ask = duals.loss.shape[1], pack.width, options.call_oracle
     data, known, scored = pack.data, duals.labels, options.call_oracle and not options.decoded
-    for t in range(len(order)):
+    t, stop = take_visits(options.shared, 0, len(order))
+    while t < stop:
         i = order[t]
         if t + AHEAD < len(order):
             fetch_duals(duals, order[t + AHEAD], slots)
@@ -60,18 +68,25 @@ def ascend_examples(
             note_bound(decode(data, w, i, mode, found, work), visits.bound, i)  # line 9
             check_labels(found, pack.low, pack.high, i)
         for r in range(1, m + ask):
+            if options.sum_planes and duals.alpha[i, r] == 0.0:
+                continue
             y = frozen(known[base + r * length : base + (r + 1) * length] if r < m else found)
             loss_r = duals.loss[i, r] if r < m else check_loss(loss(data, i, y), i)
             idx, val = block.idx[r * width :], block.val[r * width :]
             if scored:
                 value, nnz = margin_of(data, w, i, truth, y, idx, val, width, work)
+            elif options.sum_planes:
+                nnz, value = delta(data, i, truth, y, idx, val), 0.0
+                check_plane(idx, val, nnz, pack.dim, width, i)
             else:
                 nnz = delta(data, i, truth, y, idx, val)
                 value = plane_dot(idx, val, nnz, w, width, i)
             set_plane(block, r, nnz, loss_r, mode == SLACK, value)
             if options.sum_planes:
                 share = C * pack.weight[i] * duals.alpha[i, r] * block.scale[r]
+                begin_writing(options.shared)
                 shared_axpy(share, idx, val, nnz, w, options.shared)
+                end_writing(options.shared)
         if ask:  # lines 11 to 14
             m = add_output(duals, block, visits, i, m, base, found, options.min_gain)
         if note_gap(duals.alpha[i], block.F, visits, i, m, pack.weight[i], ask) > options.tau:
@@ -87,8 +102,11 @@ def ascend_examples(
             )  # fmt: skip
             if not options.keep_zeros:
                 drop_zeros(duals, i, base, length)  # line 23
-        tick(visits.clock)
-        exchange(options.shared, w, t, len(order))
+        tick(visits.clock, options.shared)
+        t += 1
+        exchange(options.shared, w, t, stop)
+        if t == stop:
+            t, stop = take_visits(options.shared, t, len(order))
 
 
 @register_jitable
@@ -170,10 +188,3 @@ def note_gap(alpha, F, visits, i, m, weight, asked):
     total[GAP] += weight * gap
     total[VIOLATION] = max(total[VIOLATION], violation)
     return violation
-
-
-@register_jitable
-def tick(clock):
-    """Count a visit for the average of w."""
-    clock[0] += 1.0
-    clock[1] += clock[0] ** clock[2]

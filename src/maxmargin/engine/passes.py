@@ -56,7 +56,8 @@ def decode_examples(decode, pack, w, mode, order, labels, bound, work):
 def collect_planes(loss, delta, pack, w, mode, order, labels, g, value, scratch):
     """Sum the planes of the outputs in ``labels`` into a cut.
 
-    g += weight_i plane_i and value_i = loss_i - <w, plane_i>; returns sum_i weight_i loss_i.
+    g += weight_i plane_i, unless g is empty, and value_i = loss_i - <w, plane_i>; returns
+    sum_i weight_i loss_i.
     An output with a lower value than the truth (from an inexact oracle) is replaced by the truth.
     """
     pack, w, order = borrow((pack, w, order))
@@ -73,7 +74,8 @@ def collect_planes(loss, delta, pack, w, mode, order, labels, g, value, scratch)
         if value_i > 0:
             value[i] = value_i
             total += pack.weight[i] * loss_i
-            sparse_axpy(pack.weight[i] * scale, idx, val, nnz, g)
+            if len(g) > 0:
+                sparse_axpy(pack.weight[i] * scale, idx, val, nnz, g)
         else:
             value[i] = 0.0
             copy_labels(pack.truth, lo, labels, lo, hi - lo)

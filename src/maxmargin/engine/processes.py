@@ -132,7 +132,7 @@ class Processes:
                 labels[lo:hi] = truth[lo:hi] if y is None else y
                 note_bound(upper, bound, i)
 
-        self.threads.each(decode_part, parts, check, abort=self.close)
+        self.threads.watch(decode_part, parts, check, abort=self.close)
 
     def close(self) -> None:
         """End all workers; the next call starts new ones."""

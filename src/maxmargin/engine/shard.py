@@ -21,6 +21,7 @@ from .bounds import Hinge, sum_hinges
 from .fingerprint import fingerprint
 from .guard import guarded_work, with_guard
 from .interpreted import try_functions
+from .long_vectors import square
 from .passes import Cache
 from .shard_work import ShardWork
 from .threads import fixed_pieces, split_by_effort
@@ -91,7 +92,9 @@ class Shard(ShardWork):
     def weights(self, w: Any) -> np.ndarray:
         """Weights from outside (``coef_`` can be changed after ``fit``), checked."""
         known = self.loops.compiled or self.pack.dim > 0  # problems in Python need not say it
-        return check_vector(w, self.pack.dim) if known else w
+        if not known:
+            return w
+        return check_vector(w, self.pack.dim, total=lambda v: square(v, self.threads))
 
     def fingerprint(self) -> str:
         """A hash of the problem and its packed examples."""
@@ -161,7 +164,7 @@ class Shard(ShardWork):
             self.everyone if order is None else order, self.new_labels(), self.new_bounds(),
         )  # fmt: skip
         self.oracle(w, mode, labels, order, bound)
-        value = self.collect(w, mode, labels, order)[2]
+        value = self._values(w, mode, labels, order)
         return sum_hinges(self, w, mode, labels, value, bound, order)
 
     def cut(
@@ -203,6 +206,20 @@ class Shard(ShardWork):
         for more, _ in sums[1:]:
             g += more
         return float(sum(loss for _, loss in sums)), value
+
+    def _values(
+        self, w: np.ndarray, mode: int, labels: np.ndarray, order: np.ndarray
+    ) -> np.ndarray:
+        """loss_i - <w, plane_i> of the outputs in ``labels``; that of other examples is not set."""
+        value, nothing = np.empty(self.n), np.empty(0)
+        self.threads.each(
+            lambda part: self.loops.collect(
+                self.pack, w, mode, part, labels, nothing, value, self.new_scratch()
+            ),
+            fixed_pieces(order, self.loops.compiled),
+            self.check,
+        )
+        return value
 
     def recall(
         self, w: np.ndarray, mode: int, cache: Cache, now: int, labels: np.ndarray

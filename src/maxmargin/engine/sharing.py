@@ -24,7 +24,7 @@ from .keep import leaf
 from .sparse import sparse_axpy
 
 #: The entries of ``Shared.lock``: whether it is taken, and whether additions are atomic instead.
-#: The lock has a line of the processor's caches alone.
+#: An array of LOCK_SIZE numbers has a line of the processor's caches alone.
 TAKEN, ATOMIC, LOCK_SIZE = 0, 1, 32
 
 
@@ -35,19 +35,100 @@ PATIENCE = 1000
 class Shared(NamedTuple):
     """What the threads of a pass share.
 
-    ``lock`` (LOCK_SIZE,) is held to write to w. If ``every`` is positive, the w of the pass is a
-    copy, whose changes are exchanged with the common ``w`` after ``every`` examples and at the
-    end; ``base`` is the copy at the last exchange.
+    ``lock`` (LOCK_SIZE,) is held to write to w. The threads take pieces of the order in turn:
+    piece k is ``order[ends[k] : ends[k + 1]]``, and ``turn`` (LOCK_SIZE,) begins with the first
+    piece that no thread has taken. If ``threads`` is 1, a single thread makes all visits. If
+    ``base`` is not empty, the w of the pass is a copy, whose changes are exchanged with the common
+    ``w`` after ``every`` visits and after each piece; ``base`` is the copy at the last exchange.
     """
 
     lock: np.ndarray
+    turn: np.ndarray
+    ends: np.ndarray
+    threads: int
     w: np.ndarray
     base: np.ndarray
     every: int
 
 
+def take_visits(shared, t, n):
+    """The next visits of this thread, ``(first, stop)``, if t of the n have been made or taken.
+
+    ``shared`` is a ``Shared``, or None for a single thread.
+    """
+    return t, n
+
+
+@overload(take_visits)
+def _overload_take_visits(shared, t, n):
+    if isinstance(shared, types.NoneType):
+        return lambda shared, t, n: (t, n)
+    return take_piece
+
+
+def take_piece(shared, t, n):
+    """``take_visits`` for several threads."""
+    if shared.threads == 1:
+        return t, n
+    k = take_turn(shared.turn)
+    return (shared.ends[k], shared.ends[k + 1]) if k + 1 < len(shared.ends) else (n, n)
+
+
+def tick(clock, shared):
+    """Count a visit for the average of w, and those of the other threads in the meantime."""
+    count_visits(clock, 1)
+
+
+@overload(tick)
+def _overload_tick(clock, shared):
+    if isinstance(shared, types.NoneType):
+        return lambda clock, shared: count_visits(clock, 1)
+    return lambda clock, shared: count_visits(clock, shared.threads)
+
+
+@register_jitable
+def count_visits(clock, n):
+    """Count n visits."""
+    clock[0] += n
+    clock[1] += n * clock[0] ** clock[2]
+
+
+def begin_writing(shared):
+    """Before a visit writes to w: wait until no other thread does."""
+
+
+def end_writing(shared):
+    """After a visit has written to w."""
+
+
+@overload(begin_writing)
+def _overload_begin_writing(shared):
+    if isinstance(shared, types.NoneType):
+        return lambda shared: None
+    return lock_weights
+
+
+@overload(end_writing)
+def _overload_end_writing(shared):
+    if isinstance(shared, types.NoneType):
+        return lambda shared: None
+    return unlock_weights
+
+
+def lock_weights(shared):
+    """``begin_writing`` for several threads."""
+    if shared.threads > 1 and len(shared.base) == 0 and shared.lock[ATOMIC] == 0:
+        acquire(shared.lock)
+
+
+def unlock_weights(shared):
+    """``end_writing`` for several threads."""
+    if shared.threads > 1 and len(shared.base) == 0 and shared.lock[ATOMIC] == 0:
+        release(shared.lock)
+
+
 def shared_axpy(scale, idx, val, nnz, w, shared):
-    """w += scale * v of a sparse v; ``shared`` is a ``Shared``, or None if one thread writes."""
+    """w += scale * v of a sparse v, between ``begin_writing`` and ``end_writing``."""
     sparse_axpy(scale, idx, val, nnz, w)
 
 
@@ -60,16 +141,11 @@ def _overload_shared_axpy(scale, idx, val, nnz, w, shared):
 
 def axpy_together(scale, idx, val, nnz, w, shared):
     """``shared_axpy`` for several threads."""
-    lock = shared.lock
-    if shared.every > 0:  # a copy of this thread
-        sparse_axpy(scale, idx, val, nnz, w)
-    elif lock[ATOMIC]:
+    if shared.lock[ATOMIC] and shared.threads > 1 and len(shared.base) == 0:
         for p in range(nnz):
             add_atomically(w, idx[p], scale * val[p])
     else:
-        acquire(lock)
         sparse_axpy(scale, idx, val, nnz, w)
-        release(lock)
 
 
 def clipped_axpy(scale, idx, val, nnz, w, below, shared):
@@ -97,20 +173,20 @@ def axpy_with_signs(scale, idx, val, nnz, w, below, shared):
             w[j], below[j] = max(v, 0.0), min(v, 0.0)
 
 
-def exchange(shared, w, t, n):
-    """After visit t of n: exchange the changes of a thread's copy if it is time to."""
+def exchange(shared, w, t, stop):
+    """Before visit t: exchange the changes of a thread's copy if it is time to."""
 
 
 @overload(exchange)
-def _overload_exchange(shared, w, t, n):
+def _overload_exchange(shared, w, t, stop):
     if isinstance(shared, types.NoneType):
-        return lambda shared, w, t, n: None
+        return lambda shared, w, t, stop: None
     return exchange_changes
 
 
-def exchange_changes(shared, w, t, n):
+def exchange_changes(shared, w, t, stop):
     """``exchange`` for several threads."""
-    if shared.every > 0 and ((t + 1) % shared.every == 0 or t + 1 == n):
+    if len(shared.base) > 0 and (t % shared.every == 0 or t == stop):
         acquire(shared.lock)
         add_changes(w, shared.base, shared.w)
         release(shared.lock)
@@ -133,6 +209,11 @@ def acquire(lock):
             spins += 1
             if spins % PATIENCE == 0:  # the owner may wait for this core
                 give_way()
+
+
+def take_turn(turn):
+    """Add 1 to the first number; returns what it was."""
+    raise NotImplementedError("it is called by compiled code only")
 
 
 def add_atomically(array, i, value):
@@ -171,6 +252,11 @@ def _type_lock(_context):
     return lambda lock: types.int64
 
 
+@type_callable(take_turn)
+def _type_turn(_context):
+    return lambda turn: types.int64
+
+
 @type_callable(give_way)
 def _type_give_way(_context):
     return lambda: types.void
@@ -190,6 +276,12 @@ def _lower_add(context, builder, signature, args):
     place = builder.gep(_data(context, builder, signature, args), [args[1]])
     builder.atomic_rmw("fadd", place, args[2], "monotonic")
     return context.get_dummy_value()
+
+
+@lower_builtin(take_turn, types.Array)
+def _lower_turn(context, builder, signature, args):
+    place, one = _data(context, builder, signature, args), ir.IntType(64)(1)
+    return builder.atomic_rmw("add", place, one, "monotonic")
 
 
 @lower_builtin(swap_lock, types.Array)

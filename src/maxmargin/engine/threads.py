@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import islice
+from threading import Event, Lock
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,12 @@ MOST_THREADS = 1024
 
 #: Target duration of a chunk of examples, in seconds.
 CHUNK_TIME = 0.05
+
+#: The number of examples in a chunk grows or shrinks at most by this factor.
+MOST_CHANGE = 16
+
+#: No chunk needs more examples than this.
+MOST_EXAMPLES = 2**40
 
 #: Use other threads if the work takes at least this many seconds.
 WORTH = 0.004
@@ -39,7 +46,11 @@ def no_limit() -> None:
 
 
 class Threads:
-    """Runs work on pieces, in ``n`` threads, or in the calling thread if ``n`` is 1."""
+    """Runs work on pieces, in ``n`` threads, or in the calling thread if ``n`` is 1.
+
+    The calling thread is one of the ``n``. If it only waited, there would be one thread more than
+    cores, and the system would often put two that work on the same core.
+    """
 
     def __init__(self, n: int) -> None:
         self.n = n
@@ -50,13 +61,12 @@ class Threads:
         work: Callable[[Any], Any],
         pieces: Iterable[Any],
         check: Callable[[], None],
-        abort: Callable[[], None] | None = None,
         expected: float = np.inf,
     ) -> list[Any]:
         """``[work(piece) for piece in pieces]``, with a check between pieces.
 
-        If the check or the work raises an exception, ``abort`` is called and all work ends. Work
-        that is ``expected`` to take little time (seconds) is done in the calling thread.
+        If the check or the work raises an exception, all work ends. Work that is ``expected`` to
+        take little time (seconds) is done in the calling thread.
         """
         if self.n == 1 or expected < WORTH:
             found = []
@@ -64,9 +74,47 @@ class Threads:
                 check()
                 found.append(work(piece))
             return found
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(self.n)
-        pool, todo = self._pool, iter(pieces)
+        answers: dict[int, Any] = {}
+        todo, lock, ended = enumerate(pieces), Lock(), Event()
+
+        def take_pieces(check: Callable[[], None]) -> None:
+            try:
+                while not ended.is_set():
+                    check()
+                    with lock:
+                        number, piece = next(todo, (-1, None))
+                    if number < 0:
+                        return
+                    answers[number] = work(piece)
+            except BaseException:
+                ended.set()
+                raise
+
+        pool = self._threads(self.n - 1)
+        others = [pool.submit(take_pieces, no_limit) for _ in range(self.n - 1)]
+        try:
+            take_pieces(check)
+            wait(others)
+        except BaseException:
+            ended.set()
+            wait(others)
+            raise
+        for other in others:
+            other.result()
+        return [answers[number] for number in range(len(answers))]
+
+    def watch(
+        self,
+        work: Callable[[Any], Any],
+        pieces: Iterable[Any],
+        check: Callable[[], None],
+        abort: Callable[[], None],
+    ) -> list[Any]:
+        """The same for work that waits for other processes: the calling thread makes checks only.
+
+        If the check or the work raises an exception, ``abort`` is called.
+        """
+        pool, todo = self._threads(self.n), iter(pieces)
         futures = [pool.submit(work, piece) for piece in islice(todo, 2 * self.n)]
         running: set[Future[Any]] = set(futures)
         try:
@@ -81,11 +129,16 @@ class Threads:
         except BaseException:
             for future in futures:
                 future.cancel()
-            if abort is not None:
-                abort()
+            abort()
             wait(futures)
             raise
         return [future.result() for future in futures]
+
+    def _threads(self, n: int) -> ThreadPoolExecutor:
+        """The other threads, n at most; they start when they are first needed."""
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(n)
+        return self._pool
 
     def close(self) -> None:
         """End the threads; the next call of ``each`` starts new ones."""
@@ -116,10 +169,9 @@ class Chunks:
             part = order[done : done + self.size * n]
             yield part
             done += len(part)
-            if time.perf_counter() - start < limit:
-                self.size *= 2
-            elif self.size > 1:
-                self.size //= 2
+            change = limit / max(time.perf_counter() - start, 1e-9)
+            size = self.size * min(max(change, 1 / MOST_CHANGE), MOST_CHANGE)
+            self.size = int(min(max(size, 1), MOST_EXAMPLES))
 
 
 def split_by_effort(order: np.ndarray, effort: np.ndarray, n: int) -> list[np.ndarray]:

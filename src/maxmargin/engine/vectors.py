@@ -14,7 +14,6 @@ from typing import NamedTuple
 import numpy as np
 
 from .sparse import (
-    copy_nonzeros,
     count_nonzeros,
     differences,
     sparse_axpy,
@@ -50,7 +49,7 @@ class Vector(NamedTuple):
             value = scale * g
             g.fill(0.0)
             return cls(None, value)
-        where, value = np.empty(nnz, _index_type(len(g))), np.empty(nnz)
+        where, value = np.empty(nnz, index_type(len(g))), np.empty(nnz)
         take_nonzeros(g, scale, where, value)
         return cls(where, value)
 
@@ -60,17 +59,7 @@ class Vector(NamedTuple):
         where = np.flatnonzero(v) if where is None else where
         if not _smaller(len(where), len(v)):
             return cls(None, v)
-        return cls(where.astype(_index_type(len(v)), copy=False), v[where])
-
-    @classmethod
-    def sparse(cls, v: np.ndarray, most: int) -> Vector | None:
-        """A copy of v by its non-zeros; None if there are more than ``most``."""
-        nnz = count_nonzeros(v)
-        if nnz > most:
-            return None
-        where, value = np.empty(nnz, _index_type(len(v))), np.empty(nnz)
-        copy_nonzeros(v, where, value)
-        return cls(where, value)
+        return cls(where.astype(index_type(len(v)), copy=False), v[where])
 
     @property
     def nbytes(self) -> int:
@@ -111,7 +100,7 @@ class Vector(NamedTuple):
     def listed(self) -> tuple[np.ndarray, np.ndarray]:
         """Places and values, also of a dense vector."""
         if self.where is None:
-            return np.arange(len(self.value), dtype=_index_type(len(self.value))), self.value
+            return np.arange(len(self.value), dtype=index_type(len(self.value))), self.value
         return self.where, self.value
 
     def dense(self, dim: int) -> np.ndarray:
@@ -124,7 +113,7 @@ class Vector(NamedTuple):
 def changed(new: np.ndarray, old: np.ndarray) -> Vector:
     """The entries of ``new`` that differ from ``old``, or all of it."""
     dim = len(new)
-    where, value = np.empty(dim + 1, _index_type(dim)), np.empty(dim + 1)
+    where, value = np.empty(dim + 1, index_type(dim)), np.empty(dim + 1)
     count = differences(new, old, where, value)
     if not _smaller(count, dim):
         return Vector(None, new)
@@ -144,7 +133,7 @@ def _smaller(count: int, dim: int) -> bool:
     return (SPARSE_BYTES if dim < 2**31 else LONG_BYTES) * count < DENSE_BYTES * dim
 
 
-def _index_type(dim: int) -> type:
+def index_type(dim: int) -> type:
     """The type of places in a vector."""
     return np.int32 if dim < 2**31 else np.int64
 

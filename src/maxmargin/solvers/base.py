@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ..engine.bounds import Hinge
+from ..engine.long_vectors import square
 from ..objective import primal
 from ..result import Status
 from .task import Task
@@ -34,7 +35,7 @@ BoundedStep = tuple[Any, float, float, float]
 
 def certified(task: Task, w: np.ndarray, hinge: Hinge, dual: float) -> BoundedStep:
     """What ``step_once`` returns for a point with the sum ``hinge`` of its losses."""
-    found = primal(w, hinge.found, task.C)
+    found = primal(square(w, task.shard.threads), hinge.found, task.C)
     return w, found, dual, found + task.C * (hinge.bound - hinge.found)
 
 

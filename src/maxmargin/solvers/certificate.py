@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.long_vectors import sparse_copy
+from ..engine.threads import Threads
 from ..engine.vectors import Vector
 from .contradiction import check_finite
 
@@ -33,8 +35,12 @@ class Certificate:
     Vector.
     """
 
-    def __init__(self, newest: bool = False) -> None:
+    #: Not part of a checkpoint.
+    scratch = ("threads",)
+
+    def __init__(self, newest: bool = False, threads: Threads | None = None) -> None:
         self.newest = newest
+        self.threads = threads or Threads(1)
         self.w: Any = None
         self.found = self.primal = np.inf
         self.dual = -np.inf
@@ -60,7 +66,7 @@ class Certificate:
         if w is not None and (found < self.found or self.newest):
             few = None
             if not self.newest and isinstance(w, np.ndarray) and len(w) > LONG:
-                few = Vector.sparse(w, int(FEW * len(w)))
+                few = sparse_copy(w, int(FEW * len(w)), self.threads)
             if isinstance(w, Vector) or few is not None:
                 self.w = w if few is None else few
             elif isinstance(self.w, np.ndarray):

@@ -69,7 +69,7 @@ def solve(
         solver.init(task) if start is None else start,
         Clock(stop.max_time, patient=saver is not None),
         # If the values of a solver are estimates, its last point is kept.
-        Certificate(newest=solver.estimates),
+        Certificate(solver.estimates, task.shard.threads),
     )
     try:
         with run.clock.noting_signals():

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.long_vectors import square
 from ..engine.several_outputs import check_diversity
 from ..engine.sparse import go_towards
 from ..errors import DataError
@@ -237,13 +238,14 @@ class OneSlack(Solver):
             hinge = cut.hinge
             if cut.bound > hinge:  # the oracle is not exact: earlier cuts may be higher
                 hinge = max(hinge, model.highest(state.query))
-            told = primal(state.query, hinge * task.n, task.C)
+            size = square(state.query, task.shard.threads)
+            told = primal(size, hinge * task.n, task.C)
             check_finite(state.query, told, model.dual)
             if told < state.best_primal:
                 np.copyto(state.best, state.query)
                 state.best_primal = told
                 point, value = state.best, told
-                upper = max(primal(state.query, cut.bound * task.n, task.C), told)
+                upper = max(primal(size, cut.bound * task.n, task.C), told)
         with task.share("qp"):
             model.add(cut.plane, cut.loss)  # line 8
         # Line 4, to a precision relative to the current gap.

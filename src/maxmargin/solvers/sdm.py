@@ -129,7 +129,7 @@ class SDM(DualSolver):
     def restart(self, task: Task, state: WorkingSets, C: float) -> WorkingSets:
         """From a run with another C; type-II passes use its outputs from the first iteration on."""
         rescale_duals(task, state, C)
-        sets.smooth_out(state, 1.0)
+        sets.smooth_out(task, state, 1.0)
         state.iterations, state.next_look = self.first, self.first + 1
         state.settled, state.dual = False, -np.inf
         return state
@@ -140,7 +140,7 @@ class SDM(DualSolver):
         """From a run on the first of these examples."""
         fresh = self.init(task)
         take_over(task, fresh, state.duals, relabel)
-        sets.smooth_out(fresh, 1.0)
+        sets.smooth_out(task, fresh, 1.0)
         fresh.iterations, fresh.next_look = self.first, self.first + 1
         return fresh
 
@@ -150,7 +150,7 @@ class SDM(DualSolver):
             pass
         if self.change:
             self._compare(task, state)
-        sets.smooth_out(state, 1.0 if state.jumped else sets.SHARE)
+        sets.smooth_out(task, state, 1.0 if state.jumped else sets.SHARE)
         which = self.wanted(task, state)
         return sets.certify(task, state, sets.LAST if state.jumped else which)
 

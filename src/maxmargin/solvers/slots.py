@@ -65,7 +65,7 @@ def repair_alpha(duals: Duals) -> bool:
     D is then computed for the new alpha, which is feasible.
     """
     alpha = duals.alpha
-    total = alpha.sum(axis=1)
+    total = alpha @ np.ones(alpha.shape[1])
     if alpha.min() >= 0 and abs(total - 1).max() <= SUM_ERROR:
         return False
     if not np.isfinite(total).all():

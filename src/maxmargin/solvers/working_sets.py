@@ -27,7 +27,7 @@ from ..engine.arrays import (
     Visits,
 )
 from ..engine.bounds import Hinge
-from ..engine.sparse import blend
+from ..engine.long_vectors import move_towards, square
 from ..objective import dual
 from .base import BoundedStep, State, certified
 from .checking import check_duals, check_labels, close, require
@@ -215,25 +215,23 @@ def certify(task: Task, state: WorkingSets, which: str | None, add: bool = True)
     P is computed by a complete pass that changes no dual variable. If ``add`` is true, the outputs
     of the oracle are added to the working sets.
     """
-    if repair_alpha(state.duals):
-        recompute_w(task, state)
     together = task.shard.together
-    if together is not None:
-        together.note(dual_value(task, state))
-    if which is None:
-        return None, np.inf, dual_value(task, state), np.inf
-    if which == SEEN and together is None:
-        return certified(
-            task, state.w, Hinge(state.seen.hinge, state.seen.bound), dual_value(task, state)
-        )
+    looks = which is not None and (which != SEEN or together is not None)
     with task.share("certificate"):
         # Close to the end, rounding errors matter; the order of additions by threads is unknown.
-        if state.gap <= 2 * task.tol or task.shard.together is not None:
+        exact = together is not None or state.gap <= 2 * task.tol
+        if repair_alpha(state.duals) or (looks and exact):
             recompute_w(task, state)
+        value = dual_value(task, state)
+        if together is not None:
+            together.note(value)
+        if which is None:
+            return None, np.inf, value, np.inf
+        if not looks:
+            return certified(task, state.w, Hinge(state.seen.hinge, state.seen.bound), value)
         w = average(state) if which == AVERAGE else state.smooth if which == SMOOTH else state.w
         state.looks += 1
-        hinge = hinge_at(task, state, w, add)
-        return certified(task, w, hinge, dual_value(task, state))
+        return certified(task, w, hinge_at(task, state, w, add), value)
 
 
 def hinge_at(
@@ -261,10 +259,10 @@ def average(state: WorkingSets) -> np.ndarray:
     return state.average
 
 
-def smooth_out(state: Any, share: float = SHARE) -> None:
+def smooth_out(task: Task, state: Any, share: float = SHARE) -> None:
     """Move the average over the iterations, if there is one, towards the present w."""
     if len(state.smooth):
-        blend(state.smooth, state.w, share)
+        move_towards(state.smooth, state.w, share, task.shard.threads)
 
 
 def average_minus_w(state: WorkingSets) -> np.ndarray:
@@ -296,13 +294,13 @@ def shuffled(task: Task, examples: np.ndarray, run: int = RUN) -> np.ndarray:
 
 def dual_value(task: Task, state: WorkingSets) -> float:
     """D(alpha)."""
-    return dual(state.w, dual_loss(task, state), task.C)
+    return dual(square(state.w, task.shard.threads), dual_loss(task, state), task.C)
 
 
 def dual_loss(task: Task, state: WorkingSets) -> float:
     """sum_ir weight_i alpha_ir loss_ir."""
     weight = task.shard.pack.weight
-    return float(weight @ (state.duals.alpha * state.duals.loss).sum(axis=1))
+    return float(weight @ np.einsum("ij,ij->i", state.duals.alpha, state.duals.loss))
 
 
 def recompute_w(task: Task, state: WorkingSets) -> None:
