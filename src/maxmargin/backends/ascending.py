@@ -119,7 +119,7 @@ class Ascending:
         task, state = self.task, self.state
         self.hearsay = None
         if places is not None:  # a copy: arrays of other processes are read-only
-            self.hearsay = Hearsay(places.copy(), self.K, self.w, state.w)
+            self.hearsay = Hearsay(places.copy(), self.K, state.w)
         for name, value in controls.items():
             setattr(state, name, value)
         task.blocks, task.gap = blocks, None

@@ -6,10 +6,12 @@ made in a fixed order, so that results do not depend on which worker finishes fi
 
 from __future__ import annotations
 
+import os
 import secrets
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -24,6 +26,10 @@ from .worker import Facts, Reply, Source
 
 #: A worker that is lost this many times in a row without an answer is not replaced again.
 PATIENCE = 3
+
+
+#: Maximum number of threads in which the driver adds up long vectors while the workers wait.
+DRIVER_THREADS = 4
 
 
 class WorkersLost(MaxMarginError):
@@ -93,9 +99,6 @@ class Crew:
         What the sources have in common, as returned by ``pool.share``.
     """
 
-    #: The driver sums in one thread; the workers have threads.
-    threads = Threads(1)
-
     #: As for a ``Shard``: no weights that must be >= 0, see ``Worker.begin``.
     positive = np.empty(0, np.int64)
 
@@ -114,6 +117,8 @@ class Crew:
         self.K = len(self.sources)
         self.bounded, self.bounds = problem.functions.bounded, problem.bounds
         self.check: Callable[[], None] = lambda: None
+        self.threads = Threads(min(os.cpu_count() or 1, DRIVER_THREADS))  # while the workers wait
+        self.aside = ThreadPoolExecutor(1)  # for what the driver does while the workers work
         self.n_oracle = 0
         self.busy = np.zeros(self.K)
         self.restarts, self._failures = [0] * self.K, [0] * self.K
@@ -130,6 +135,8 @@ class Crew:
 
     def __exit__(self, *_: object) -> None:
         self.pool.close()
+        self.threads.close()
+        self.aside.shutdown()
 
     def _learn_facts(self) -> None:
         self.facts: list[Facts] = self.call("facts")

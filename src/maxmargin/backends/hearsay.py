@@ -32,49 +32,48 @@ IN_TURN = 10_000
 class Hearsay:
     """The picture that one shard has of the others, since the last exchange of all changes.
 
-    ``w`` is the shard's copy of w with this picture, and ``model`` in addition has the shard's own
-    steps. Both change in place.
+    ``picture`` holds w at the places, with what was heard of the others. ``model``, the shard's
+    copy of w, has the shard's own steps as well, and changes in place.
     """
 
-    def __init__(self, places: np.ndarray, K: int, w: np.ndarray, model: np.ndarray):
-        self.places, self.w, self.model = places, w, model
+    def __init__(self, places: np.ndarray, K: int, model: np.ndarray):
+        self.places, self.model = places, model
         self.part = RELAXED / K
-        self.base, self.heard = w[places], np.zeros(len(places))
-        self.turn, self.always = 0, min(ALWAYS, len(places))
-        self.turns = max(-(-(len(places) - self.always) // IN_TURN), 1)
+        self.base, self.heard = model[places], np.zeros(len(places))
+        self.picture = self.base.copy()
+        self.always = min(ALWAYS, len(places))
+        turns = max(-(-(len(places) - self.always) // IN_TURN), 1)
+        #: The places that are mentioned in each turn.
+        self.turns = [
+            np.concatenate([np.arange(self.always), np.arange(first, len(places), turns)])
+            for first in range(self.always, self.always + turns)
+        ]
+        self.turn = 0
         #: The number of places in a message; in some turns the last one is not used.
-        self.size = self.always + -(-(len(places) - self.always) // self.turns)
+        self.size = len(self.turns[0])
         self.said = np.zeros(self.size, np.float32)
 
     def say(self) -> np.ndarray:
         """The shard's own changes of the places of this turn (size,)."""
-        self.now = self._in_turn()
+        self.now = self.turns[self.turn % len(self.turns)]
         self.said[-1:] = 0.0
-        say_changes(self.now, self.places, self.w, self.model, self.said)
+        say_changes(self.now, self.places, self.picture, self.model, self.said)
         self.turn += 1
         return self.said
 
     def hear(self, total: np.ndarray) -> None:
         """Take in the sum (size,) of what all shards have just said."""
         hear_changes(
-            self.now, self.places, self.base, self.heard, self.said, total, self.part, self.w,
-            self.model,
+            self.now, self.places, self.base, self.heard, self.said, total, self.part,
+            self.picture, self.model,
         )  # fmt: skip
 
     def forget(self) -> None:
-        """Remove the picture of the others from w and from the model."""
-        own = self.model[self.places] - self.w[self.places]
-        self.w[self.places] = self.base
-        self.model[self.places] = self.base + own
-
-    def _in_turn(self) -> np.ndarray:
-        """Which of the places are mentioned now."""
-        rest = np.arange(self.always + self.turn % self.turns, len(self.places), self.turns)
-        return np.concatenate([np.arange(self.always), rest])
+        """Remove the picture of the others from the model."""
+        self.model[self.places] = self.base + (self.model[self.places] - self.picture)
 
 
 def warm_up_hearsay(kind: type) -> None:
     """Compile (or load) it, before times are measured; ``kind`` is the type of places."""
-    w = np.zeros(1)
-    one = Hearsay(np.zeros(1, kind), 2, w, w.copy())
+    one = Hearsay(np.zeros(1, kind), 2, np.zeros(1))
     one.hear(one.say())

@@ -115,6 +115,7 @@ class Master(Solver):
     def freeze(self, task: Task, state: MasterState) -> None:
         """Collect the workers' states before a checkpoint is written."""
         before = self._dual(task, state)
+        state.find_places()
         while True:
             try:
                 state.parts = crew_of(task).call("freeze", again=False)
@@ -211,6 +212,7 @@ class Master(Solver):
         crew = crew_of(task)
         parts = crew.call("sum_duals", again=False)
         state.w = total((v for v, _ in parts), crew.pack.dim)  # a new array: see ``Crew.call``
+        state.square = None
         state.loss = sum(loss for _, loss in parts)
 
     def _recover(self, task: Task, state: MasterState, before: float) -> None:
@@ -231,7 +233,9 @@ class Master(Solver):
             state.lag += state.clock[1] * (state.w - w)
 
     def _dual(self, task: Task, state: MasterState) -> float:
-        return dual(square(state.w, task.shard.threads), state.loss, task.C)
+        if state.square is None:
+            state.square = square(state.w, task.shard.threads)
+        return dual(state.square, state.loss, task.C)
 
 
 def begin_all(task: Task, solver: Any, how: str) -> None:

@@ -10,13 +10,15 @@ from ..engine.arrays import Duals, PassOptions
 from ..engine.exchange import (
     SHIFT,
     drop_all_zeros,
+    drop_new_zeros,
     marks_for,
     merge_changes,
     set_both,
+    take_all_changes,
     take_changes,
 )
 from ..engine.shard import Shard
-from ..engine.vectors import Vector, changed
+from ..engine.vectors import Vector
 
 NOTHING = Vector(np.empty(0, np.int32), np.empty(0))
 
@@ -36,7 +38,7 @@ class Moves:
         self.old = np.zeros((shard.n, 0))
         self.examples = np.empty(0, np.int64)
         self.before = np.empty((0, 0))
-        self.marks = marks_for(shard.pack.dim)
+        self.marks = marks_for(shard.pack.dim, len(shard.pack.truth))
         self.visits = 0
 
     def begin(self, duals: Duals, examples: np.ndarray, options: PassOptions) -> PassOptions:
@@ -49,6 +51,16 @@ class Moves:
         self.old[fresh], self.visited[fresh] = duals.alpha[fresh], True
         self.visits += len(examples)
         return options._replace(keep_zeros=True)
+
+    def end(self, duals: Duals, examples: np.ndarray) -> None:
+        """After a pass: drop outputs of these examples that have and had no weight."""
+        if self.drop:
+            self._widen(duals)
+            self._compiled(drop_new_zeros)(duals, self.old, self.shard.pack.offsets, examples)
+
+    def _compiled(self, function: Any) -> Any:
+        """A compiled function, or its Python source if the labels are Python objects."""
+        return function if self.shard.loops.compiled else function.__wrapped__
 
     def _widen(self, duals: Duals) -> None:
         """Follow working sets that have grown."""
@@ -75,18 +87,19 @@ class Moves:
         return self._change(duals, state.w, w, scale), loss, self.visits
 
     def _change(self, duals: Duals, new: np.ndarray, w: np.ndarray, scale: float) -> Vector:
-        if len(self.marks) == 0:
-            change = changed(new, w)
-            value = scale * (change.value - (w if change.where is None else w[change.where]))
-            np.copyto(new, w)
-            return Vector(change.where, value)
         shard, marks = self.shard, self.marks
-        shard.loops.mark(shard.pack, self.examples, duals, self.before, marks, shard.new_scratch())
-        blocks = np.flatnonzero(marks)
-        marks[blocks] = 0
-        size = len(blocks) << SHIFT
+        blocks = marks[:0]
+        if len(marks):
+            scratch = shard.new_scratch()
+            shard.loops.mark(shard.pack, self.examples, duals, self.before, marks, scratch)
+            blocks = np.flatnonzero(marks)
+            marks[blocks] = 0
+        size = len(blocks) << SHIFT if len(marks) else len(w)
         where, value = np.empty(size, places_type(len(w))), np.empty(size)
-        count = take_changes(new, w, blocks, scale, where, value)
+        if len(marks):
+            count = take_changes(new, w, blocks, scale, where, value)
+        else:
+            count = take_all_changes(new, w, scale, where, value)
         return Vector(where[:count].copy(), value[:count].copy())
 
     def keep(self, duals: Duals, part: float) -> None:
@@ -97,9 +110,7 @@ class Moves:
         if part < 1.0:
             duals.alpha[rows] = (1.0 - part) * self.before + part * duals.alpha[rows]
         if self.drop:
-            drop: Any = drop_all_zeros
-            compiled = self.shard.loops.compiled
-            (drop if compiled else drop.__wrapped__)(duals, self.shard.pack.offsets, rows)
+            self._compiled(drop_all_zeros)(duals, self.shard.pack.offsets, rows)
         self.pending = False
 
 
@@ -108,12 +119,14 @@ def warm_up_moves(shard: Shard) -> None:
     no_rows, w = np.empty(0, np.int64), np.zeros(1)
     where, value = np.empty(0, places_type(shard.pack.dim)), np.empty(0)
     take_changes(w, w, no_rows, 1.0, where, value)
+    take_all_changes(w, w, 1.0, where, value)
     merge_changes(where, value, where, value, where, value)
     for writeable in (True, False):  # what comes from another process is not writeable
         where.flags.writeable = value.flags.writeable = writeable
         set_both(where, value, w, w)
     if shard.loops.compiled:
         drop_all_zeros(shard.new_duals(1), shard.pack.offsets, no_rows)
+        drop_new_zeros(shard.new_duals(1), np.empty((0, 1)), shard.pack.offsets, no_rows)
 
 
 def places_type(dim: int) -> type:

@@ -7,6 +7,7 @@ weights (``hearsay.py``), without the driver (``links.py``), or the driver excha
 
 from __future__ import annotations
 
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,7 +34,7 @@ EARLY_PASSES, PER_SHARD, MOST = 3, 2, 16
 
 #: Shards tell each other about changes this many times in a pass with and in one without the
 #: oracle, but not more often than every LEAST of their examples.
-OFTEN, LEAST = (8, 8), 16
+OFTEN, LEAST = (16, 16), 16
 
 #: sigma' grows by this factor if the mean part that is kept of the steps is below LOW, and shrinks
 #: if it is above HIGH.
@@ -48,10 +49,11 @@ class MasterState(State):
     ``smooth`` that over iterations. ``places`` are the weights that shards tell each other about.
     ``messages`` counts how often they do, ``told`` the bytes that one shard has sent for it;
     ``received`` and ``sent`` are the bytes of the exchanges, those sent to all shards counted once.
-    ``smooth_known`` says whether the workers have the same ``smooth``.
+    ``smooth_known`` says whether the workers have the same ``smooth``, ``square`` is |w|^2 if it is
+    known, and ``crossing`` finds the next ``places`` while the workers go on.
     """
 
-    scratch = ("exchange", "smooth_known")
+    scratch = ("exchange", "smooth_known", "square", "crossing")
     grows = ("places",)
 
     w: np.ndarray
@@ -78,6 +80,8 @@ class MasterState(State):
     wake: bool = False
     regain: float = -np.inf
     smooth_known: bool = False
+    square: float | None = None
+    crossing: Future[np.ndarray] | None = None
     seen: sets.Seen = field(default_factory=sets.Seen)
     parts: list[dict[str, Any]] = field(default_factory=list)
 
@@ -85,6 +89,11 @@ class MasterState(State):
     def recovering(self) -> bool:  # type: ignore[override]
         """Whether dual variables were lost and D is still below its previous value."""
         return self.regain > -np.inf
+
+    def find_places(self) -> None:
+        """Wait for the next places."""
+        if self.crossing is not None:
+            self.places, self.crossing = self.crossing.result(), None
 
     def check_restored(self, task: Task) -> None:
         """Check the places after a checkpoint was read: compiled code uses them."""
@@ -112,6 +121,7 @@ def run_in_shards(solver: Any, task: Task, state: MasterState, method: str) -> l
             break
         if crew.K > 1 and solver.in_step:
             gap = sum(p * r.pass_gap for p, r in zip(crew.parts, rounds, strict=True))
+    state.square = None
     _finish(task, state, rounds, parts, where)
     return rounds
 
@@ -123,6 +133,7 @@ def _run_linked(
     crew = crew_of(task)
     most = crew.n // (crew.K * LEAST)
     blocks = tuple(max(min(often, most), 1) for often in OFTEN)
+    state.find_places()
     places = crew.share(state.places)
     rounds: list[Round] = crew.call_linked(
         "ascend_linked", method, blocks, controls, places, w=state.w
@@ -130,6 +141,7 @@ def _run_linked(
     state.messages += rounds[0].messages
     state.told += rounds[0].told
     parts, where = _exchange(solver, task, state, rounds, linked=True)
+    state.square = None
     _finish(task, state, rounds, parts, where)
     return rounds
 
@@ -190,7 +202,7 @@ def _exchange(
     t, power = state.clock[0], state.clock[2] + 1
     state.clock[:2] += visits, ((t + visits) ** power - t**power) / power
     if solver.in_step:
-        state.places = state.exchange.crossing(PLACES, ALWAYS)
+        state.crossing = crew_of(task).aside.submit(state.exchange.crossing, PLACES, ALWAYS)
     else:
         _learn(state, parts[[len(change.value) > 0 for change in changes]])
     return everyone, where

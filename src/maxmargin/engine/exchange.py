@@ -11,14 +11,17 @@ from numba import njit
 
 from .guard import check_plane
 from .keep import leaf
-from .smo import drop_zeros
+from .smo import drop_zeros, move_gram
+from .sparse import copy_labels
 from .views import borrow, frozen
 
 #: One mark stands for ``2 ** SHIFT`` neighbouring weights.
 SHIFT = 3
 
-#: All of w is compared if it is not longer than this: that takes less than a millisecond.
-SHORT = 2**18
+#: All of w is compared if it is not longer than this: that takes less than a millisecond. It is
+#: also if there are at most DENSE weights per label: to mark the planes that have moved would take
+#: longer, because they reach memory in any order.
+SHORT, DENSE = 2**18, 100
 
 
 @njit(inline="always")
@@ -58,6 +61,18 @@ def take_changes(new, old, blocks, scale, where, value):
                 where[count], value[count] = j, scale * (new[j] - old[j])
                 count += 1
                 new[j] = old[j]
+    return count
+
+
+@leaf
+def take_all_changes(new, old, scale, where, value):
+    """The same for changes anywhere in w; ``where`` and ``value`` have room for as many."""
+    count = 0
+    for j in range(len(new)):
+        if new[j] != old[j]:
+            where[count], value[count] = j, scale * (new[j] - old[j])
+            count += 1
+            new[j] = old[j]
     return count
 
 
@@ -131,23 +146,25 @@ def add_parts(value, starts, spot, parts, places, w, step):
 
 
 @leaf
-def say_changes(now, places, w, model, said):
-    """said = (model - w) at the places whose numbers are ``now``."""
+def say_changes(now, places, picture, model, said):
+    """said = (model - picture) at the places whose numbers are ``now``."""
     for e in range(len(now)):
-        j = places[now[e]]
-        said[e] = model[j] - w[j]
+        p = now[e]
+        said[e] = model[places[p]] - picture[p]
 
 
 @leaf
-def hear_changes(now, places, base, heard, said, total, part, w, model):
-    """Move ``heard`` towards total - said by a part; w is base + heard, and model moves with it."""
+def hear_changes(now, places, base, heard, said, total, part, picture, model):
+    """Move ``heard`` towards total - said by a part; the picture is base + heard.
+
+    The model moves with the picture.
+    """
     for e in range(len(now)):
         p = now[e]
         heard[p] += part * (total[e] - said[e] - heard[p])
-        j = places[p]
-        change = base[p] + heard[p] - w[j]
-        w[j] += change
-        model[j] += change
+        change = base[p] + heard[p] - picture[p]
+        picture[p] += change
+        model[places[p]] += change
 
 
 @leaf
@@ -168,6 +185,36 @@ def drop_all_zeros(duals, offsets, examples):
         drop_zeros(duals, i, slots * offsets[i], offsets[i + 1] - offsets[i])
 
 
-def marks_for(dim: int) -> np.ndarray:
-    """Marks for this many weights; none if all of w is compared."""
-    return np.zeros(0 if dim <= SHORT else (dim >> SHIFT) + 1, np.uint8)
+@leaf
+def drop_new_zeros(duals, old, offsets, examples):
+    """Remove the outputs of these examples whose dual variable is zero, now as in ``old``.
+
+    The rows of ``old`` (n, slots) move with them. Examples with outputs that are not yet in the
+    stored Gram matrix are skipped.
+    """
+    labels, gram, slots = duals.labels, duals.gram, duals.loss.shape[1]
+    for t in range(len(examples)):
+        i = examples[t]
+        count, kept = duals.count[i], 1
+        if len(gram) > 0 and duals.known[i] != count:
+            continue
+        alpha, loss, before = duals.alpha[i], duals.loss[i], old[i]
+        base, length = slots * offsets[i], offsets[i + 1] - offsets[i]
+        for r in range(1, count):
+            if alpha[r] > 0 or before[r] > 0:
+                if kept != r:
+                    copy_labels(labels, base + r * length, labels, base + kept * length, length)
+                    loss[kept], alpha[kept], before[kept] = loss[r], alpha[r], before[r]
+                    move_gram(gram, i, count, r, kept)
+                kept += 1
+        for r in range(kept, count):
+            alpha[r] = before[r] = 0.0
+        duals.count[i] = duals.known[i] = kept
+
+
+def marks_for(dim: int, n_labels: int) -> np.ndarray:
+    """Marks for this many weights; none if all of w is compared.
+
+    ``n_labels`` is the number of labels of all examples.
+    """
+    return np.zeros(0 if dim <= max(SHORT, DENSE * n_labels) else (dim >> SHIFT) + 1, np.uint8)

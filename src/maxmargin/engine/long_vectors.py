@@ -5,30 +5,30 @@ The slices depend on the length only, so that results are the same for any numbe
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from .sparse import blend, copy_nonzeros, count_nonzeros
 from .threads import Threads, no_limit
 from .vectors import Vector, index_type
 
-#: Number of entries per slice: it takes about a millisecond, long enough for a thread.
-SLICE = 1 << 20
+#: Number of entries per slice, and the seconds that an entry takes, about.
+SLICE, SECONDS = 1 << 20, 1e-9
 
 
 def square(w: np.ndarray, threads: Threads) -> float:
     """The inner product with itself."""
     if len(w) <= SLICE:
         return float(w @ w)
-
-    def part(s: slice) -> float:
-        return float(np.einsum("i,i->", w[s], w[s]))  # BLAS may have threads of its own
-
-    return float(sum(threads.each(part, slices(len(w)), no_limit)))
+    # Not by BLAS, which may have threads of its own.
+    return float(sum(_each(lambda s: float(np.einsum("i,i->", w[s], w[s])), len(w), threads)))
 
 
 def move_towards(average: np.ndarray, w: np.ndarray, part: float, threads: Threads) -> None:
     """average += part * (w - average)."""
-    threads.each(lambda s: blend(average[s], w[s], part), slices(len(w)), no_limit)
+    _each(lambda s: blend(average[s], w[s], part), len(w), threads)
 
 
 def move_sum(sums: list[np.ndarray], w: np.ndarray, threads: Threads) -> None:
@@ -39,26 +39,28 @@ def move_sum(sums: list[np.ndarray], w: np.ndarray, threads: Threads) -> None:
             w[s] += v[s]
             v[s] = 0.0
 
-    threads.each(move, slices(len(w)), no_limit)
+    _each(move, len(w), threads)
 
 
 def sparse_copy(v: np.ndarray, most: int, threads: Threads) -> Vector | None:
     """A copy by its non-zeros; None if there are more than ``most``."""
-    parts = slices(len(v))
-    ends = np.cumsum([0, *threads.each(lambda s: count_nonzeros(v[s]), parts, no_limit)])
+    ends = np.cumsum([0, *_each(lambda s: count_nonzeros(v[s]), len(v), threads)])
     if ends[-1] > most:
         return None
     where, value = np.empty(ends[-1], index_type(len(v))), np.empty(ends[-1])
 
-    def copy(k: int) -> None:
+    def copy(s: slice) -> None:
+        k = s.start // SLICE
         own = slice(ends[k], ends[k + 1])
-        copy_nonzeros(v[parts[k]], where[own], value[own])
-        where[own] += parts[k].start
+        copy_nonzeros(v[s], where[own], value[own])
+        where[own] += s.start
 
-    threads.each(copy, range(len(parts)), no_limit)
+    _each(copy, len(v), threads)
     return Vector(where, value)
 
 
-def slices(length: int) -> list[slice]:
-    """Slices of a vector of this length."""
-    return [slice(start, min(start + SLICE, length)) for start in range(0, length, SLICE)]
+def _each(work: Callable[[slice], Any], length: int, threads: Threads) -> list[Any]:
+    """Do work on slices of a vector of this length."""
+    starts = range(0, length, SLICE)
+    parts = [slice(start, min(start + SLICE, length)) for start in starts]
+    return threads.each(work, parts, no_limit, expected=SECONDS * length)
