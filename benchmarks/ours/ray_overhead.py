@@ -5,28 +5,35 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from ..framework.display import Column, count, percent, seconds
 from ..framework.registry import Verdict, experiment
 from ..framework.runs import run_values
-from .threads import MANY, train_task
+from .all_cores import ceiling
+from .threads import MANY, TREES, train_task
 
 if TYPE_CHECKING:
     from ..framework.session import Group, Session
 
-C = {"chunking": 0.1, MANY: 0.05, "Brown POS": 0.1}
+C = {"chunking": 0.1, MANY: 0.05, "Brown POS": 0.1, TREES: 0.3}
 
 #: The sentences of a quick run.
-FEW = {"chunking": 500, MANY: 20, "Brown POS": 500}
+FEW = {"chunking": 500, MANY: 20, "Brown POS": 500, TREES: 60}
 
 
 class Run(NamedTuple):
-    """A task, a solver, and how long two actors may take, in times of ``against``."""
+    """A task, a solver, and how long two actors may take, in times of ``against``.
+
+    If ``fraction`` is given, two actors gain this part of the machine's ceiling.
+    """
 
     task: str
     solver: str
     tol: float
     against: str
     allowed: float
+    fraction: float | None = None
 
 
 RUNS = (
@@ -34,6 +41,8 @@ RUNS = (
     Run("chunking", "one-slack", 0.1, "2 threads", 1.15),
     Run("chunking", "sdm", 0.01, "1 thread", 1.2),
     Run("Brown POS", "sdm", 0.01, "1 thread", 1 / 1.2),  # four times as many sentences
+    Run(MANY, "sdm", 0.01, "1 thread", np.inf, 0.85),
+    Run(TREES, "sdm", 0.01, "1 thread", np.inf, 0.85),
 )
 
 WAYS = ("1 thread", "1 actor", "2 threads", "2 actors")
@@ -45,8 +54,9 @@ WAYS = ("1 thread", "1 actor", "2 threads", "2 actors")
     claim="One actor makes the local run's iterates. To the same certified gap two actors take at "
     "most 15 % longer than two threads, with one-slack (7.4 million weights) and SDM (500 labels); "
     "with SDM on chunking at most 1.2 times the time of one thread, and on a corpus of four times "
-    "as many sentences they are at least 1.2 times as fast as one thread.",
-    data=("conll2000", "brown_pos"),
+    "as many sentences they are at least 1.2 times as fast as one thread; on parsing and chains of "
+    "500 labels they gain at least 0.85 of what two threads of pure computation gain.",
+    data=("conll2000", "brown_pos", "wsj_cfg"),
     peers=("ray",),
 )
 def run(session: Session) -> Verdict:
@@ -63,7 +73,8 @@ def run(session: Session) -> Verdict:
         Column("idle", "workers idle", percent),
     ]
     session.table(groups.values(), columns, "to the same certified gap; > time limit reached")
-    return judge(groups)
+    config, once = ceiling("ray-overhead")
+    return judge(groups, session.measure(config, once).median("gain"))
 
 
 def measure(session: Session, one: Run, way: str) -> Group:
@@ -101,7 +112,7 @@ def _ray(workers: int) -> Any:
     return Ray(num_shards=workers, init={"num_cpus": 2, "object_store_memory": 10**9})
 
 
-def judge(groups: dict[tuple[Run, str], Group]) -> Verdict:
+def judge(groups: dict[tuple[Run, str], Group], ceiling: float) -> Verdict:
     """The same primal with one actor; time with two."""
     lines, passed = [], True
     for one in RUNS:
@@ -109,10 +120,11 @@ def judge(groups: dict[tuple[Run, str], Group]) -> Verdict:
         same = ways["1 actor"].numbers("primal") == ways["1 thread"].numbers("primal")
         two = ways["2 actors"].median("time") / ways[one.against].median("time")
         done = ways["2 actors"].every("converged")
-        passed &= same and two <= one.allowed and done
+        allowed = one.allowed if one.fraction is None else 1 / (one.fraction * ceiling)
+        passed &= same and two <= allowed and done
         ended = "" if done else " at least: time limit reached"
         lines.append(
             f"{one.task}, {one.solver}: same iterates {same}, 2 actors / {one.against} {two:.2f}"
-            f"{ended}, allowed {one.allowed:.2f}"
+            f"{ended}, allowed {allowed:.2f}"
         )
     return Verdict(passed, "\n".join(lines))

@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 
 import maxmargin as mm
+from maxmargin.engine.shard import Shard
+from maxmargin.problem import MARGIN, SLACK
 from maxmargin.report.certificate import certificate
 from maxmargin.saving.checkpoint import Checkpoint
 from maxmargin.saving.container import read_container, write_container
+from maxmargin.solvers.task import Task
 from maxmargin.structures.multiclass.problem import Multiclass
 from maxmargin.training import train
 from solver_tables import all_variants
@@ -76,3 +79,21 @@ def test_a_checkpoint_with_a_wrong_objective_of_zero_is_refused(tmp_path):
     write_container(path, meta, arrays)
     with pytest.raises(mm.CheckpointError, match="w = 0 has the objective 60"):
         train(Multiclass(3), X, y, **options)
+
+
+@pytest.mark.parametrize("solver", [mm.SDM(), mm.NSlack(), mm.BCFW()])
+@pytest.mark.parametrize("mode", [MARGIN, SLACK])
+def test_known_outputs_bound_the_sum_at_zero(solver, mode):
+    X, y = noisy(scale=1.0)
+    problem = Multiclass(3)
+    shard = Shard(problem, problem.pack(X, y, np.linspace(0.1, 2.0, len(y))))
+    task = Task(shard, 1.0, mode, 1e-3, np.random.RandomState(0))
+    state = solver.init(task)
+    assert solver.least_at_zero(task, state) == 0.0  # only the truth is known
+    for _ in range(3):
+        solver.step_once(task, state)
+    exact = shard.hinge(np.zeros(shard.pack.dim), mode).found
+    assert 0.0 < solver.least_at_zero(task, state) <= exact + 1e-9
+    state.duals.loss[:, -1] = 1e9  # what is left in slots that are not used does not count
+    state.duals.count[:] = np.minimum(state.duals.count, state.duals.loss.shape[1] - 1)
+    assert solver.least_at_zero(task, state) <= exact + 1e-9

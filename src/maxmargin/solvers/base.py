@@ -159,6 +159,13 @@ class Solver:
         """
         return task.shard.hinge(w, task.mode, order)
 
+    def least_at_zero(self, task: Task, state: Any) -> float:
+        """A lower bound of sum_i weight_i H_i(0), the sum of the largest losses, that is fast.
+
+        It is called after the last iteration.
+        """
+        return 0.0
+
     def freeze(self, task: Task, state: Any) -> None:
         """Called before a checkpoint: copy data from elsewhere, such as workers, into the state."""
 

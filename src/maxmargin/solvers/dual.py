@@ -72,6 +72,12 @@ class DualSolver(Solver):
         """D(alpha), with w(alpha) from its definition."""
         return sets.exact_dual(task, state)
 
+    def least_at_zero(self, task: Task, state: Any) -> float:
+        """The largest loss of a known output of each example."""
+        duals = state.duals
+        known = np.arange(duals.loss.shape[1]) < duals.count[:, None]
+        return float(task.shard.pack.weight @ np.where(known, duals.loss, 0.0).max(axis=1))
+
     def hinge_at(
         self, task: Task, state: Any, w: np.ndarray, order: np.ndarray | None = None
     ) -> Hinge:

@@ -171,7 +171,10 @@ def _compare_with_zero(solver: Solver, task: Task, run: Run, stop: Stop) -> bool
     better than the best point or within the tolerance, until the sum shows that it is not.
     """
     best, target = run.best, gap_target(stop.tol, task.C, task.n)
-    if best.at_zero == np.inf and _zero_may_do(best, target):
+    enough, unknown = max(best.found, best.dual + target), best.at_zero == np.inf
+    if unknown and task.C * solver.least_at_zero(task, run.state) > enough:
+        return False
+    if unknown and _zero_may_do(best, target):
         task.shard.check = no_limit  # the limits may have passed
         # Zeros that are not written take no memory.
         zero = np.zeros(task.shard.pack.dim if isinstance(best.w, Vector) else best.w.shape)
@@ -180,7 +183,7 @@ def _compare_with_zero(solver: Solver, task: Task, run: Run, stop: Stop) -> bool
             with task.share("certificate"):
                 for part in _growing_parts(task.shard):
                     hinge = Hinge.sum([hinge, solver.hinge_at(task, run.state, zero, part)])
-                    if task.C * hinge.found > max(best.found, best.dual + target):
+                    if task.C * hinge.found > enough:
                         return False
         except KeyboardInterrupt:
             return False
