@@ -36,14 +36,17 @@ NUMBER = int | float | np.integer | np.floating
 SMALLEST, LARGEST = 1e-100, 1e100
 
 
-def primal(square: float, hinge: float, C: float) -> float:
-    """P(w), given ``square = |w|^2`` and ``hinge = sum_i weight_i H_i(w)``."""
-    return 0.5 * square + C * hinge
+def primal(w: np.ndarray, hinge: float, C: float, square: float | None = None) -> float:
+    """P(w), given ``hinge = sum_i weight_i H_i(w)``; ``square`` is |w|^2, if it is known."""
+    return 0.5 * (float(w @ w) if square is None else square) + C * hinge
 
 
-def dual(square: float, loss: float, C: float) -> float:
-    """D(alpha), given ``square = |w(alpha)|^2`` and ``loss = sum_ir weight_i alpha_ir loss_ir``."""
-    return C * loss - 0.5 * square
+def dual(w: np.ndarray, loss: float, C: float, square: float | None = None) -> float:
+    """D(alpha), given ``w = w(alpha)`` and ``loss = sum_ir weight_i alpha_ir loss_ir``.
+
+    ``square`` is |w|^2, if it is known.
+    """
+    return C * loss - 0.5 * (float(w @ w) if square is None else square)
 
 
 def gap_target(tol: float, C: float, n: float) -> float:

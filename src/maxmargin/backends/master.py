@@ -235,7 +235,7 @@ class Master(Solver):
     def _dual(self, task: Task, state: MasterState) -> float:
         if state.square is None:
             state.square = square(state.w, task.shard.threads)
-        return dual(state.square, state.loss, task.C)
+        return dual(state.w, state.loss, task.C, state.square)
 
 
 def begin_all(task: Task, solver: Any, how: str) -> None:

@@ -124,7 +124,7 @@ def check_certificate(task: Task, run: Any) -> None:
         points.append((np.zeros_like(point), best.at_zero, "w = 0"))
     for w, stored, name in points:
         hinge = shard.hinge(w, task.mode)
-        value = primal(square(w, shard.threads), hinge.found, task.C)
+        value = primal(w, hinge.found, task.C, square(w, shard.threads))
         good = value <= stored or close(value, stored)
         require(good, f"{name} has the objective {value:.6g}, not {stored:.6g}")
         if w is point and hinge.found == hinge.bound:  # the oracle is exact

@@ -35,7 +35,7 @@ BoundedStep = tuple[Any, float, float, float]
 
 def certified(task: Task, w: np.ndarray, hinge: Hinge, dual: float) -> BoundedStep:
     """What ``step_once`` returns for a point with the sum ``hinge`` of its losses."""
-    found = primal(square(w, task.shard.threads), hinge.found, task.C)
+    found = primal(w, hinge.found, task.C, square(w, task.shard.threads))
     return w, found, dual, found + task.C * (hinge.bound - hinge.found)
 
 

@@ -239,13 +239,13 @@ class OneSlack(Solver):
             if cut.bound > hinge:  # the oracle is not exact: earlier cuts may be higher
                 hinge = max(hinge, model.highest(state.query))
             size = square(state.query, task.shard.threads)
-            told = primal(size, hinge * task.n, task.C)
+            told = primal(state.query, hinge * task.n, task.C, size)
             check_finite(state.query, told, model.dual)
             if told < state.best_primal:
                 np.copyto(state.best, state.query)
                 state.best_primal = told
                 point, value = state.best, told
-                upper = max(primal(size, cut.bound * task.n, task.C), told)
+                upper = max(primal(state.query, cut.bound * task.n, task.C, size), told)
         with task.share("qp"):
             model.add(cut.plane, cut.loss)  # line 8
         # Line 4, to a precision relative to the current gap.

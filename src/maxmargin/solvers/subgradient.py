@@ -15,7 +15,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..engine.bounds import Hinge
-from ..engine.long_vectors import square
 from ..engine.sparse import blend
 from ..errors import DataError
 from ..objective import dual
@@ -72,7 +71,7 @@ class SubgradientState(State):
     def check_restored(self, task: Task) -> None:
         """D agrees with the last w."""
         value = self.loss / max(self.t, 1)
-        found = dual(square(self.w, task.shard.threads), value, task.C)
+        found = dual(self.w, value, task.C)
         require(close(found, self.dual, task.C * value), "D does not agree with w")
         check_clipped(self.w, self.below, task.shard.positive)
 
@@ -132,7 +131,7 @@ class Subgradient(Solver):
                 blend(state.average, state.w, 2.0 / (state.t + 1))
                 state.loss += n_steps * loss
         state.passes += 1
-        value = state.dual = dual(square(state.w, task.shard.threads), state.loss / state.t, task.C)
+        value = state.dual = dual(state.w, state.loss / state.t, task.C)
         if state.passes < state.next_look and not task.last:
             return None, np.inf, value
         state.next_look = int(1.3 * state.passes) + 1

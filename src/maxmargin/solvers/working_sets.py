@@ -296,7 +296,8 @@ def shuffled(task: Task, examples: np.ndarray, run: int = RUN) -> np.ndarray:
 
 def dual_value(task: Task, state: WorkingSets) -> float:
     """D(alpha)."""
-    return dual(square(state.w, task.shard.threads), dual_loss(task, state), task.C)
+    size = square(state.w, task.shard.threads)
+    return dual(state.w, dual_loss(task, state), task.C, size)
 
 
 def dual_loss(task: Task, state: WorkingSets) -> float:
