@@ -25,8 +25,8 @@ RELAXED = 1.5
 #: they mention every time; the others take turns.
 PLACES, ALWAYS = 100_000, 10_000
 
-#: The others in one message, which has 64 kB with the first ones.
-IN_TURN = 6_000
+#: The others in one message, which has 80 kB with the first ones.
+IN_TURN = 10_000
 
 
 class Hearsay:

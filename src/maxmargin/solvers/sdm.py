@@ -26,6 +26,9 @@ IGNORED = 0.1
 #: Type-II passes end when the gap of the known outputs is below this fraction of the last gap.
 ENOUGH = 0.2
 
+#: The same for several shards: what the others change after a visit makes the gap larger.
+ENOUGH_SHARED = 0.1
+
 #: Maximum number of type-II passes in early iterations.
 EARLY = 5
 
@@ -196,13 +199,14 @@ class SDM(DualSolver):
     def _work_on_known(self, task: Task, state: WorkingSets, violation: float) -> Passes[None]:
         """Type-II passes until the gap (or, with tau, the violation) of known outputs is small."""
         tau = self._tau(task, state)
+        enough = ENOUGH if task.moves is None else ENOUGH_SHARED
         for _ in range(min(self.inner, max(EARLY, state.iterations - 2))):
             worth = state.duals.count > 1
             if self.tau is None:  # shrinking
                 worth &= state.visits.gap > tau
             order = self._order(task, np.flatnonzero(worth))
             gap = yield from sets.sweep(task, state, order, PassOptions(False, tau=tau))
-            if self.tau is None and gap < ENOUGH * state.gap:
+            if self.tau is None and gap < enough * state.gap:
                 break
             if self.tau is not None and state.seen.violation < violation / 2:  # line 37
                 break
