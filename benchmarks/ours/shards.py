@@ -99,7 +99,7 @@ def judge(groups: dict[int, Group]) -> Verdict:
     return Verdict(
         passed,
         f"passes against one shard: {words}; with {JUDGED} shards also {messages:,.0f} messages of "
-        "64 kB, which are not counted as exchanges",
+        "80 kB, which are not counted as exchanges",
     )
 
 

@@ -10,7 +10,6 @@ from ..engine.arrays import Duals, PassOptions
 from ..engine.exchange import (
     SHIFT,
     drop_all_zeros,
-    drop_new_zeros,
     marks_for,
     merge_changes,
     set_both,
@@ -51,12 +50,6 @@ class Moves:
         self.old[fresh], self.visited[fresh] = duals.alpha[fresh], True
         self.visits += len(examples)
         return options._replace(keep_zeros=True)
-
-    def end(self, duals: Duals, examples: np.ndarray) -> None:
-        """After a pass: drop outputs of these examples that have and had no weight."""
-        if self.drop:
-            self._widen(duals)
-            self._compiled(drop_new_zeros)(duals, self.old, self.shard.pack.offsets, examples)
 
     def _compiled(self, function: Any) -> Any:
         """A compiled function, or its Python source if the labels are Python objects."""
@@ -126,7 +119,6 @@ def warm_up_moves(shard: Shard) -> None:
         set_both(where, value, w, w)
     if shard.loops.compiled:
         drop_all_zeros(shard.new_duals(1), shard.pack.offsets, no_rows)
-        drop_new_zeros(shard.new_duals(1), np.empty((0, 1)), shard.pack.offsets, no_rows)
 
 
 def places_type(dim: int) -> type:

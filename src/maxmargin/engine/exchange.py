@@ -11,8 +11,7 @@ from numba import njit
 
 from .guard import check_plane
 from .keep import leaf
-from .smo import drop_zeros, move_gram
-from .sparse import copy_labels
+from .smo import drop_zeros
 from .views import borrow, frozen
 
 #: One mark stands for ``2 ** SHIFT`` neighbouring weights.
@@ -183,33 +182,6 @@ def drop_all_zeros(duals, offsets, examples):
     for t in range(len(examples)):
         i = examples[t]
         drop_zeros(duals, i, slots * offsets[i], offsets[i + 1] - offsets[i])
-
-
-@leaf
-def drop_new_zeros(duals, old, offsets, examples):
-    """Remove the outputs of these examples whose dual variable is zero, now as in ``old``.
-
-    The rows of ``old`` (n, slots) move with them. Examples with outputs that are not yet in the
-    stored Gram matrix are skipped.
-    """
-    labels, gram, slots = duals.labels, duals.gram, duals.loss.shape[1]
-    for t in range(len(examples)):
-        i = examples[t]
-        count, kept = duals.count[i], 1
-        if len(gram) > 0 and duals.known[i] != count:
-            continue
-        alpha, loss, before = duals.alpha[i], duals.loss[i], old[i]
-        base, length = slots * offsets[i], offsets[i + 1] - offsets[i]
-        for r in range(1, count):
-            if alpha[r] > 0 or before[r] > 0:
-                if kept != r:
-                    copy_labels(labels, base + r * length, labels, base + kept * length, length)
-                    loss[kept], alpha[kept], before[kept] = loss[r], alpha[r], before[r]
-                    move_gram(gram, i, count, r, kept)
-                kept += 1
-        for r in range(kept, count):
-            alpha[r] = before[r] = 0.0
-        duals.count[i] = duals.known[i] = kept
 
 
 def marks_for(dim: int, n_labels: int) -> np.ndarray:

@@ -180,8 +180,6 @@ def sweep(
             )  # fmt: skip
         if block == blocks:
             gap = _seen(task, state, w)
-            if moves is not None:
-                moves.end(state.duals, order)
         if moves is not None:
             yield
     return gap if moves is None or task.gap is None else task.gap
