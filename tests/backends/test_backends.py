@@ -23,7 +23,7 @@ from maxmargin.engine import exchange as exchange_module
 from maxmargin.engine.vectors import Vector, changed, total
 from maxmargin.errors import DataError, MaxMarginError
 from maxmargin.problem import MARGIN
-from maxmargin.solvers import DualSolver
+from maxmargin.solvers import DualSolver, sdm
 from maxmargin.solvers.task import Task
 from maxmargin.structures.multiclass.problem import Multiclass
 from reference import enumerate_optimum
@@ -66,6 +66,18 @@ def test_one_worker_makes_the_iterates_of_a_local_run(name, kind):
     alone = run(example, solver, InProcess(1), max_iter=25)
     np.testing.assert_array_equal(alone.w, local.w)
     assert steps(alone) == steps(local)
+
+
+@pytest.mark.parametrize("kind", ["multiclass", "wide chain", "chain, weighted"])
+def test_one_worker_does_the_work_of_a_local_run_for_long_w(kind, monkeypatch):
+    """Near the end w is computed again, and another average is certified; no pass is repeated."""
+    monkeypatch.setattr(sdm, "LONG", 0)
+    example = EXAMPLES[kind]()
+    local, alone = run(example, "sdm"), run(example, "sdm", InProcess(1))
+    assert local.converged
+    np.testing.assert_array_equal(alone.w, local.w)
+    assert steps(alone) == steps(local)
+    assert alone.n_oracle == local.n_oracle
 
 
 @pytest.mark.parametrize("rescaling", ["margin", "slack"])

@@ -231,7 +231,9 @@ class Ascending:
             self.hearsay.forget()
             self.hearsay = None
         if self.task.moves is None:  # the only shard
-            return changed(self.state.w, self.w), 0.0, 0
+            change = changed(self.state.w, self.w)
+            change.set_in(self.w)
+            return change, 0.0, 0
         return self.task.moves.take(self.state, self.w, 1.0 / sigma)
 
     def keep(self, parts: np.ndarray | None) -> None:

@@ -108,13 +108,13 @@ def run_in_shards(solver: Any, task: Task, state: MasterState, method: str) -> l
     if crew.K > 1 and solver.in_step and state.iterations > 0 and crew.link():
         return _run_linked(solver, task, state, method, controls)
     crew.call("start", method, _blocks(solver, task, state), controls, w=state.w, again=False)
-    where, parts, gap = None if crew.K == 1 else NOWHERE, None, None
+    where, parts, gap = NOWHERE, None, None
     while True:
         rounds: list[Round] = crew.call(
             "ascend", state.sigma, parts, gap, w=state.w, where=where, again=False
         )
         if crew.K == 1:
-            rounds[0].change.set_in(state.w)
+            rounds[0].change.set_in(state.w)  # the worker has the same w already
         else:
             parts, where = _exchange(solver, task, state, rounds)
         if all(r.done for r in rounds):
@@ -157,13 +157,12 @@ def _finish(
     state: MasterState,
     rounds: list[Round],
     parts: np.ndarray | None,
-    where: np.ndarray | None,
+    where: np.ndarray,
 ) -> None:
     """End an iteration: the shards keep their parts, and the driver adds up what they saw."""
     crew = crew_of(task)
-    news = {} if crew.K == 1 else {"w": state.w, "where": where}
     share = sets.SHARE if len(state.smooth) else None
-    ends = crew.call("finish", parts, share, again=False, **news)
+    ends = crew.call("finish", parts, share, w=state.w, where=where, again=False)
     state.loss = sum(loss for loss, _ in ends)
     state.n_planes = sum(planes for _, planes in ends)
     state.gap = sum(part * r.gap for part, r in zip(crew.parts, rounds, strict=True))
