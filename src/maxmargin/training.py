@@ -78,7 +78,8 @@ def train(
     deterministic : bool
         With False the threads of "sdm", "n-slack" and "bcfw" change the weights at the same time,
         which is faster; the certificate is as good, but two runs differ within it. Problems in
-        plain Python and weights with sign constraints are trained as with True.
+        plain Python and weights with sign constraints are trained as with True. With ``backend``
+        the threads of each worker do so.
     random_state : int or RandomState
         Seed of the order in which examples are visited.
     backend : optional
@@ -124,9 +125,10 @@ def train(
     if backend is not None:
         if start is not None or keep:
             raise DataError("start= and keep= work only in this process: leave out backend=")
-        if not deterministic:
-            raise DataError("deterministic=False works only in this process: leave out backend=")
-        result = backend.train(compiled_problem, X, Y, weight, C, solver, *settings, saved)
+        result = backend.train(
+            compiled_problem, X, Y, weight, C, solver, *settings, saved,
+            deterministic=deterministic,
+        )  # fmt: skip
     else:
         pack = X.pack(compiled_problem) if files else compiled_problem.pack(X, Y, weight)
         if not pack.weight.any():

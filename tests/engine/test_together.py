@@ -229,5 +229,21 @@ def test_estimator_says_so(tmp_path):
     model.save(tmp_path / "m.mm")
     loaded = mm.load(tmp_path / "m.mm")
     assert not loaded.result_.deterministic and loaded.deterministic is False
-    with pytest.raises(mm.DataError, match="leave out backend"):
-        mm.train(Chain(4), X, Y, deterministic=False, backend=InProcess(2))
+
+
+@pytest.mark.parametrize("K", [1, 2, 3])
+@pytest.mark.parametrize("solver", ["sdm", "bcfw", "n-slack"])
+def test_threads_of_several_workers(solver, K, tmp_path):
+    """Workers whose threads share a copy of w: the same optimum, also from a checkpoint."""
+    X, Y = sequences()
+    tol = 0.02 if solver == "bcfw" else TOL
+    options = {"C": C, "tol": tol, "solver": solver, "deterministic": False}
+    alone = mm.train(Chain(4), X, Y, n_jobs=1, **options)
+    path, workers = tmp_path / "run.ck", InProcess(K, num_cpus=2)
+    part = mm.train(Chain(4), X, Y, backend=workers, checkpoint=path, max_iter=2, **options)
+    assert not part.deterministic
+    whole = mm.train(Chain(4), X, Y, backend=workers, checkpoint=path, **options)
+    assert whole.converged and not whole.deterministic and whole.n_iter > 2
+    assert alone.dual <= whole.primal and whole.dual <= alone.primal
+    single = mm.train(Chain(4), X, Y, backend=InProcess(K), max_iter=2, **options)
+    assert single.deterministic  # one thread per worker

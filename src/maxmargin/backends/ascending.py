@@ -76,6 +76,11 @@ class Ascending:
         self.state = self.solver.init(self.task)
         np.copyto(self.state.w, self.w)
 
+    def note(self, dual: float) -> None:
+        """The dual value of all shards, for threads that change w at the same time."""
+        if self.shard.together is not None:
+            self.shard.together.note(dual)
+
     def listen(self) -> Address:
         """Wait for connections of other workers; returns the address."""
         self.hang_up()

@@ -56,7 +56,12 @@ class Backend:
 
     @contextmanager
     def crew(
-        self, problem: CompiledProblem, X: Any, Y: Any = None, weight: np.ndarray | None = None
+        self,
+        problem: CompiledProblem,
+        X: Any,
+        Y: Any = None,
+        weight: np.ndarray | None = None,
+        deterministic: bool = True,
     ) -> Iterator[Crew]:
         """Workers that hold these examples; they are stopped at the end of the context."""
         pool = self._pool()
@@ -67,7 +72,7 @@ class Backend:
                 shared = pool.share(X.plan)
             else:
                 sources = split(problem, X, Y, weight, K)
-            yield Crew(pool, problem, sources, shared)
+            yield Crew(pool, problem, sources, shared, deterministic)
         finally:
             pool.close()
 
@@ -91,13 +96,14 @@ class Backend:
         C: float,
         solver: Any,
         *settings: Any,
+        deterministic: bool = True,
     ) -> Result:
         """Train on the workers; ``settings`` are passed on to ``training.train_shard``."""
         from ..solvers import get_solver
         from ..training import train_shard
         from .shared import distribute
 
-        with self.crew(problem, X, Y, weight) as crew:
+        with self.crew(problem, X, Y, weight, deterministic) as crew:
             shard: Any = crew
             chosen = distribute(get_solver(solver, shard))
             result = train_shard(shard, C, chosen, *settings)

@@ -97,12 +97,14 @@ class Crew:
         The source of each worker's examples.
     shared : optional
         What the sources have in common, as returned by ``pool.share``.
+    deterministic : bool
+        With False the threads of a worker change w at the same time.
     """
 
     #: As for a ``Shard``: no weights that must be >= 0, see ``Worker.begin``.
     positive = np.empty(0, np.int64)
 
-    #: As for a ``Shard``: no threads that share w.
+    #: As for a ``Shard``: no threads of the driver share w. Those of workers may (``Facts``).
     together = None
 
     def __init__(
@@ -111,9 +113,10 @@ class Crew:
         problem: CompiledProblem,
         sources: Sequence[Source],
         shared: Any = None,
+        deterministic: bool = True,
     ):
         self.pool, self.problem, self.sources = pool, problem, list(sources)
-        self.shared = shared
+        self.shared, self.deterministic = shared, deterministic
         self.K = len(self.sources)
         self.bounded, self.bounds = problem.functions.bounded, problem.bounds
         self.check: Callable[[], None] = lambda: None
@@ -139,7 +142,7 @@ class Crew:
         self.aside.shutdown()
 
     def _learn_facts(self) -> None:
-        self.facts: list[Facts] = self.call("facts")
+        self.facts: list[Facts] = self.call("facts", self.deterministic)
         dims = {fact.dim for fact in self.facts}
         if len(dims) > 1:
             raise DataError(
@@ -152,6 +155,11 @@ class Crew:
         self.pack = Outline(self.facts[0].dim, max(fact.width for fact in self.facts))
         self.loops = Loops(self.facts[0].compiled)
         self._sent = np.zeros(self.pack.dim)
+
+    @property
+    def together_anywhere(self) -> bool:
+        """Whether threads of a worker change w at the same time."""
+        return any(fact.together for fact in self.facts)
 
     def fingerprint(self) -> str:
         """A hash of the examples of all workers, and of their distribution over the workers."""
@@ -306,5 +314,5 @@ class Crew:
             self.members[k] = member
         for k in lost:
             if hasattr(self, "facts"):
-                self.facts[k] = self.call("facts", who=[k])[0]
+                self.facts[k] = self.call("facts", self.deterministic, who=[k])[0]
             self.on_replace(k)

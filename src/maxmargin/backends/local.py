@@ -70,7 +70,13 @@ class InProcess(Backend):
     ----------
     num_shards : int
         Number of shards.
+    num_cpus : int
+        Number of threads of each shard.
     """
 
+    def __init__(self, num_shards: int | None = None, cache: Any = None, num_cpus: int = 1):
+        super().__init__(num_shards, cache)
+        self.num_cpus = num_cpus
+
     def _pool(self) -> Pool:
-        return LocalPool()
+        return LocalPool(self.num_cpus)

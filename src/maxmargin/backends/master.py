@@ -96,6 +96,9 @@ class Master(Solver):
         """One round, and in some iterations a certificate."""
         before = self._dual(task, state)
         try:
+            if crew_of(task).together_anywhere:
+                state.deterministic = False
+                crew_of(task).call("note", before, again=False)
             with task.share("oracle"):
                 run_in_shards(self.solver, task, state, "ascend")
             state.iterations += 1

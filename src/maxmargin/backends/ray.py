@@ -37,7 +37,8 @@ class Ray(Backend):
         Number of parts of the data, each with its own worker. By default as many as the CPUs of the
         cluster allow.
     num_cpus : int
-        Number of CPUs per worker, which is the number of threads of its oracles.
+        Number of CPUs per worker, which is the number of threads of its oracles, and with
+        ``deterministic=False`` of the steps of dual methods.
     cache : path, optional
         Directory for the packed shards of ``mm.Files``. It must exist on every machine, or be
         shared by all.

@@ -76,6 +76,7 @@ class MasterState(State):
     gap: float = np.inf
     finished: bool = False
     complete: bool = True
+    deterministic: bool = True
     eps: float = np.inf
     wake: bool = False
     regain: float = -np.inf

@@ -43,7 +43,10 @@ class Source(Protocol):
 
 
 class Facts(NamedTuple):
-    """What the driver must know about a shard."""
+    """What the driver must know about a shard.
+
+    ``together`` says whether threads of the worker change w at the same time.
+    """
 
     n: int
     total_weight: float
@@ -53,6 +56,7 @@ class Facts(NamedTuple):
     compiled: bool
     pid: int
     host: str
+    together: bool
 
 
 class Reply(NamedTuple):
@@ -85,12 +89,18 @@ class Worker(Ascending):
         busy = time.perf_counter() - start - (self.waited - waited)
         return Reply(value, busy, self.shard.n_oracle - before)
 
-    def facts(self) -> Facts:
-        """The facts about this worker and its shard."""
+    def facts(self, deterministic: bool) -> Facts:
+        """The facts about this worker and its shard; the first call.
+
+        With ``deterministic=False`` its threads may change w at the same time.
+        """
         shard = self.shard
+        if not deterministic:
+            shard.share_weights()
         return Facts(
             shard.n, shard.total_weight, shard.pack.dim, shard.pack.width, shard.operations(),
             shard.loops.compiled, os.getpid(), socket.gethostname(),
+            shard.together is not None,
         )  # fmt: skip
 
     def warm_up(self, mode: int, names: tuple[str, ...]) -> float:

@@ -77,8 +77,14 @@ class Shard(ShardWork):
         self._sum: np.ndarray | None = None
         self.n_oracle = 0
         self.pace = np.inf  # seconds per example in the last pass without steps
-        shared = not deterministic and self.threads.n > 1 and len(self.positive) == 0
-        self.together = Together(self) if shared else None
+        self.together = None
+        if not deterministic:
+            self.share_weights()
+
+    def share_weights(self) -> None:
+        """Let the threads of a pass change w at the same time, if that is possible."""
+        if self.threads.n > 1 and len(self.positive) == 0:
+            self.together = Together(self)
 
     @cached_property
     def positive(self) -> np.ndarray:  # type: ignore[override]

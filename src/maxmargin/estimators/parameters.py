@@ -44,7 +44,7 @@ class TrainingParameters:
     deterministic : bool
         With False the threads of "sdm", "n-slack" and "bcfw" change the weights at the same time,
         which is faster; the certificate is as good, but two runs differ within it. With a kernel
-        it has no effect.
+        it has no effect. With ``backend`` the threads of each worker do so.
     random_state : int
         Seed of the order in which examples are visited.
     checkpoint : path or Checkpoint, optional
