@@ -6,9 +6,10 @@ import pytest
 import maxmargin as mm
 from maxmargin.backends.local import InProcess
 from maxmargin.engine.arrays import PassOptions
+from maxmargin.engine.plans import divide, sum_powers
 from maxmargin.engine.shard import Shard
 from maxmargin.engine.sharing import add_changes
-from maxmargin.engine.together import SHORT, Together, divide, sum_powers
+from maxmargin.engine.together import Together
 from maxmargin.result import Stop
 from maxmargin.solvers import working_sets as sets
 from maxmargin.solvers.task import Task
@@ -31,6 +32,18 @@ TOL, C = 1e-3, 0.1
 @pytest.fixture(autouse=True)
 def any_work_is_worth_a_thread(monkeypatch):
     monkeypatch.setattr("maxmargin.engine.threads.WORTH", 0.0)
+    monkeypatch.setattr("maxmargin.engine.together.SLOW", np.inf)
+
+
+@pytest.fixture(params=["all places", "few places"])
+def places(request, monkeypatch):
+    """How many weights threads exchange in each pass."""
+    if request.param == "few places":
+        monkeypatch.setattr("maxmargin.engine.copies.PLACES", 16)
+        monkeypatch.setattr("maxmargin.engine.copies.ALWAYS", 8)
+        monkeypatch.setattr("maxmargin.engine.copies.SAMPLE", 4000)
+        monkeypatch.setattr("maxmargin.engine.together.SHORT_W", 0)
+    return request.param
 
 
 def sequences(n=300, features=3):
@@ -53,7 +66,7 @@ def packed(name):
     X, Y = sequences()
     problem = Chain(4)
     if name == "long chain":  # most weights have no feature
-        X = [np.pad(x, ((0, 0), (0, SHORT // 4))) for x in X]
+        X = [np.pad(x, ((0, 0), (0, 1500))) for x in X]
     return problem, problem.pack(X, Y)
 
 
@@ -68,10 +81,10 @@ def train(case, solver, n_jobs, deterministic=False, **options):
 
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("name", ["chain", "long chain", "multi-class"])
-def test_the_same_optimum_as_one_thread(name, solver):
+def test_the_same_optimum_as_one_thread(name, solver, places):
     case = packed(name)
     alone = train(case, SOLVERS[solver], 1)
-    for n_jobs in (2, 4, 6):  # with a lock, and from 5 threads on with atomic additions
+    for n_jobs in (2, 4, 6):  # with copies, and from 5 threads on with atomic additions
         together = train(case, SOLVERS[solver], n_jobs)
         assert alone.converged and together.converged
         assert alone.dual <= together.primal and together.dual <= alone.primal
@@ -89,7 +102,7 @@ def test_one_thread_is_deterministic(solver):
 @pytest.mark.parametrize("frank_wolfe", [None, True])
 @pytest.mark.parametrize("name", ["chain", "long chain", "multi-class"])
 @pytest.mark.parametrize("n_jobs", [3, 6])
-def test_no_addition_is_lost(name, n_jobs, frank_wolfe):
+def test_no_addition_is_lost(name, n_jobs, frank_wolfe, places):
     problem, pack = packed(name)
     shard = Shard(problem, pack, n_jobs, deterministic=False)
     task = Task(shard, C, 1, TOL, np.random.RandomState(0), frank_wolfe=frank_wolfe)
@@ -97,6 +110,9 @@ def test_no_addition_is_lost(name, n_jobs, frank_wolfe):
     for ask in (True, True, False, False):
         order = sets.shuffled(task, shard.everyone)
         sets.complete(sets.sweep(task, state, order, PassOptions(ask, frank_wolfe=frank_wolfe)))
+    lacking = shard.together.copies.lacking is state.w
+    assert lacking == (places == "few places" and n_jobs == 3)
+    sets.make_whole(task, state)
     w = state.w.copy()
     alpha, count = state.duals.alpha, state.duals.count
     shard_of_one = Shard(problem, pack)
@@ -116,26 +132,50 @@ def test_no_addition_is_lost(name, n_jobs, frank_wolfe):
     assert np.linalg.norm(sets.average(state)) <= 2 * np.linalg.norm(exact)
 
 
+def test_threads_keep_their_examples(places):
+    """Until w is whole again; and what most steps touch is exchanged."""
+    problem, pack = packed("long chain")
+    shard = Shard(problem, pack, 2, deterministic=False)
+    task = Task(shard, C, 1, TOL, np.random.RandomState(0))
+    state, copies = sets.begin(task), shard.together.copies
+    for ask in (True, True, False):
+        order = sets.shuffled(task, shard.everyone)
+        sets.complete(sets.sweep(task, state, order, PassOptions(ask)))
+    other = copies.copies[0]
+    np.testing.assert_array_equal(state.w[copies.places], other[copies.places])
+    if places == "all places":
+        assert copies.complete and copies.lacking is None
+    else:
+        assert len(copies.places) == 16 and copies.always == 8
+        assert set(copies.owner) <= {0, 1}
+        owner = copies.owner.copy()
+        sets.complete(sets.sweep(task, state, order, PassOptions(False)))
+        np.testing.assert_array_equal(copies.owner, owner)
+        sets.make_whole(task, state)
+        assert set(copies.owner) == {-1} and copies.lacking is None
+    shard.close()
+    np.testing.assert_array_equal(state.w, other)
+
+
 @pytest.mark.parametrize("smallest", [0, 3, 1000])
 def test_every_visit_is_made_once(smallest):
     for length in (0, 1, 2, 70, 9000):
         order = np.random.RandomState(0).permutation(length)
-        plans = divide(order, 3, smallest)
-        visited, turn, ends = plans[0]
-        assert all(plan[0] is visited and plan[1] is turn for plan in plans)
-        np.testing.assert_array_equal(visited, order)
-        assert ends[0] == 0 and ends[-1] == length and (np.diff(ends) > 0).all()
+        plan = divide(order, 3, smallest)
+        np.testing.assert_array_equal(plan.order, order)
+        assert plan.ends[0] == 0 and plan.ends[-1] == length and (np.diff(plan.ends) > 0).all()
 
 
 def test_visits_of_an_example_are_made_by_one_thread():
+    problem, pack = packed("chain")
+    together = Together(Shard(problem, pack, 4, deterministic=False))
     order = np.random.RandomState(0).randint(0, 20, 500)
-    plans = divide(order, 4, 1)
-    assert len({id(turn) for _, turn, _ in plans}) == 4
-    assert sorted(np.concatenate([own for own, _, _ in plans])) == sorted(order)
-    for k, (own, _, ends) in enumerate(plans):
-        np.testing.assert_array_equal(ends, [0, len(own)])
-        for other, _, _ in plans[:k]:
-            assert not set(own) & set(other)
+    plans = together._plans(order, PassOptions(True), None)
+    assert len({id(plan.turn) for plan in plans}) == 4
+    assert sorted(np.concatenate([plan.order for plan in plans])) == sorted(order)
+    for k, plan in enumerate(plans):
+        for other in plans[:k]:
+            assert not set(plan.order) & set(other.order)
 
 
 def test_parts_make_a_pass():
@@ -158,11 +198,12 @@ def test_iterations_of_one_thread_follow_when_the_dual_value_falls():
 
 
 def test_exchange_of_changes():
+    own, places = np.array([9.0, 1.0, 8.0, 4.5, 1.0]), np.array([1, 3, 4], np.uint64)
     common, base = np.array([1.0, 5.0, 2.0]), np.array([1.0, 4.0, 2.0])
-    own = np.array([1.0, 4.5, 1.0])
-    add_changes(own, base, common)
-    for found in (own, base, common):
-        np.testing.assert_array_equal(found, [1.0, 5.5, 1.0])
+    add_changes(own, places, base, common, 0, 2)
+    np.testing.assert_array_equal(common, [1.0, 5.5, 2.0])
+    np.testing.assert_array_equal(base, [1.0, 5.5, 2.0])
+    np.testing.assert_array_equal(own, [9.0, 1.0, 8.0, 5.5, 1.0])
 
 
 @pytest.mark.parametrize("power", [0.0, 1.0, 4.0])

@@ -75,6 +75,8 @@ class Ascending:
         self.task.moves = Moves(self.shard) if K > 1 else None
         self.state = self.solver.init(self.task)
         np.copyto(self.state.w, self.w)
+        if self.shard.together is not None:
+            self.shard.together.exchanged = True
 
     def note(self, dual: float) -> None:
         """The dual value of all shards, for threads that change w at the same time."""
@@ -193,6 +195,8 @@ class Ascending:
         if self.done:
             return
         task = self.task
+        if self.shard.together is not None:
+            self.shard.together.copies.forget()  # w has changed since the last stop
         task.C, task.gap = sigma * self.C, gap
         try:
             next(self.steps)

@@ -15,14 +15,7 @@ from numba.extending import register_jitable
 from ..problem import SLACK
 from .arrays import ADDED, BOUND, FULL, GAP, HINGE, SHORT, UNWRITTEN, VIOLATION, WORST
 from .guard import bound_of, check_labels, check_loss, check_plane, note_bound, plane_dot
-from .sharing import (
-    begin_writing,
-    end_writing,
-    exchange,
-    shared_axpy,
-    take_visits,
-    tick,
-)
+from .sharing import exchange, shared_axpy, take_visits, tick
 from .smo import ascend_block, drop_zeros
 from .sparse import copy_labels
 from .views import borrow, frozen, prefetch
@@ -84,9 +77,7 @@ def ascend_examples(
             set_plane(block, r, nnz, loss_r, mode == SLACK, value)
             if options.sum_planes:
                 share = C * pack.weight[i] * duals.alpha[i, r] * block.scale[r]
-                begin_writing(options.shared)
                 shared_axpy(share, idx, val, nnz, w, options.shared)
-                end_writing(options.shared)
         if ask:  # lines 11 to 14
             m = add_output(duals, block, visits, i, m, base, found, options.min_gain)
         if note_gap(duals.alpha[i], block.F, visits, i, m, pack.weight[i], ask) > options.tau:
@@ -104,7 +95,7 @@ def ascend_examples(
                 drop_zeros(duals, i, base, length)  # line 23
         tick(visits.clock, options.shared)
         t += 1
-        exchange(options.shared, w, t, stop)
+        exchange(options.shared, w, t)
         if t == stop:
             t, stop = take_visits(options.shared, t, len(order))
 

@@ -1,54 +1,81 @@
 """How several threads add to the same w at the same time, in compiled passes.
 
 A sum must not lose an addition: with lost ones w drifts away from w(alpha), and the gap does not
-close. Three ways, chosen by counts (``together.py``):
+close. There are two ways (``together.py`` chooses):
 
-- a lock: one thread writes a plane, the others read w or wait. Plain additions run at full speed,
-  and few threads seldom meet.
-- atomic additions, if there are many threads. An atomic addition waits for all earlier ones.
-- a copy of w for each thread, if w is short: every example reads and writes all of it, and every
-  write takes it out of the caches of the other cores. The changes are exchanged now and then.
+- A copy of w for each thread. A thread that writes to memory that another one has just read waits
+  until it is taken out of the other's caches, so it is better if threads share little. They
+  exchange the changes of the weights that most examples touch, every few visits; the others at
+  the end of a pass or of an iteration (``copies.py``).
+- Atomic additions to the same w, if there would be many copies. An atomic addition waits for all
+  earlier ones.
 """
 
 from __future__ import annotations
 
-import sys
 from typing import NamedTuple
 
 import numpy as np
-from llvmlite import ir
-from numba.core import cgutils, types
-from numba.extending import lower_builtin, overload, register_jitable, type_callable
+from numba.core import types
+from numba.extending import overload, register_jitable
 
+from .atomics import PADDING, acquire, add_atomically, release, take_turn
 from .keep import leaf
 from .sparse import sparse_axpy
 
-#: The entries of ``Shared.lock``: whether it is taken, and whether additions are atomic instead.
-#: An array of LOCK_SIZE numbers has a line of the processor's caches alone.
-TAKEN, ATOMIC, LOCK_SIZE = 0, 1, 32
+#: Number of places that are exchanged in turn, each time that those of ``Shared.always`` are.
+IN_TURN = 128
 
-
-#: Give way after reading a lock this many times.
-PATIENCE = 1000
+#: One of this many indices that steps touch is noted.
+SAMPLED = 8
 
 
 class Shared(NamedTuple):
     """What the threads of a pass share.
 
-    ``lock`` (LOCK_SIZE,) is held to write to w. The threads take pieces of the order in turn:
-    piece k is ``order[ends[k] : ends[k + 1]]``, and ``turn`` (LOCK_SIZE,) begins with the first
-    piece that no thread has taken. If ``threads`` is 1, a single thread makes all visits. If
-    ``base`` is not empty, the w of the pass is a copy, whose changes are exchanged with the common
-    ``w`` after ``every`` visits and after each piece; ``base`` is the copy at the last exchange.
+    The threads take pieces of the order in turn: piece k is ``order[ends[k] : ends[k + 1]]``, and
+    ``turn`` (PADDING,) begins with the first piece that no thread has taken; ``taken`` (pieces,)
+    says which thread has taken each piece, and ``me`` is this thread. If ``threads`` is 1, a single
+    thread makes all visits.
+
+    With ``atomic`` all threads have the same w. Otherwise each has a copy, and changes of the
+    weights at ``places`` are exchanged after ``every`` visits: always those of the first
+    ``always`` places, and IN_TURN others, which begin at ``next[0]``. ``common`` are these weights
+    with all changes that were exchanged, ``base`` those of the copy at the last exchange, and
+    ``lock`` (PADDING,) is held meanwhile.
+
+    Some of the first indices that this thread changes are written to ``touched``; ``next[1]`` is
+    their number. ``next`` has PADDING entries.
     """
 
-    lock: np.ndarray
     turn: np.ndarray
     ends: np.ndarray
+    taken: np.ndarray
+    me: int
     threads: int
-    w: np.ndarray
-    base: np.ndarray
+    atomic: bool
+    lock: np.ndarray
+    places: np.ndarray
+    always: int
     every: int
+    common: np.ndarray
+    base: np.ndarray
+    next: np.ndarray
+    touched: np.ndarray
+
+
+def alone(touched: np.ndarray, next: np.ndarray) -> Shared:
+    """For a pass of one thread, which is compiled for several."""
+    none, ends, places = np.empty(0), np.empty(0, np.int64), np.empty(0, np.uint64)
+    return Shared(
+        new_counter(), ends, ends, 0, 1, False, new_counter(), places, 0, 1, none, none, next,
+        touched,
+    )  # fmt: skip
+
+
+def new_counter() -> np.ndarray:
+    """Zeros that share no line of the caches with other memory."""
+    return np.zeros(PADDING, np.int64)
 
 
 def take_visits(shared, t, n):
@@ -71,7 +98,10 @@ def take_piece(shared, t, n):
     if shared.threads == 1:
         return t, n
     k = take_turn(shared.turn)
-    return (shared.ends[k], shared.ends[k + 1]) if k + 1 < len(shared.ends) else (n, n)
+    if k + 1 >= len(shared.ends):
+        return n, n
+    shared.taken[k] = shared.me
+    return shared.ends[k], shared.ends[k + 1]
 
 
 def tick(clock, shared):
@@ -93,42 +123,8 @@ def count_visits(clock, n):
     clock[1] += n * clock[0] ** clock[2]
 
 
-def begin_writing(shared):
-    """Before a visit writes to w: wait until no other thread does."""
-
-
-def end_writing(shared):
-    """After a visit has written to w."""
-
-
-@overload(begin_writing)
-def _overload_begin_writing(shared):
-    if isinstance(shared, types.NoneType):
-        return lambda shared: None
-    return lock_weights
-
-
-@overload(end_writing)
-def _overload_end_writing(shared):
-    if isinstance(shared, types.NoneType):
-        return lambda shared: None
-    return unlock_weights
-
-
-def lock_weights(shared):
-    """``begin_writing`` for several threads."""
-    if shared.threads > 1 and len(shared.base) == 0 and shared.lock[ATOMIC] == 0:
-        acquire(shared.lock)
-
-
-def unlock_weights(shared):
-    """``end_writing`` for several threads."""
-    if shared.threads > 1 and len(shared.base) == 0 and shared.lock[ATOMIC] == 0:
-        release(shared.lock)
-
-
 def shared_axpy(scale, idx, val, nnz, w, shared):
-    """w += scale * v of a sparse v, between ``begin_writing`` and ``end_writing``."""
+    """w += scale * v of a sparse v, in a pass of several threads."""
     sparse_axpy(scale, idx, val, nnz, w)
 
 
@@ -141,7 +137,7 @@ def _overload_shared_axpy(scale, idx, val, nnz, w, shared):
 
 def axpy_together(scale, idx, val, nnz, w, shared):
     """``shared_axpy`` for several threads."""
-    if shared.lock[ATOMIC] and shared.threads > 1 and len(shared.base) == 0:
+    if shared.atomic:
         for p in range(nnz):
             add_atomically(w, idx[p], scale * val[p])
     else:
@@ -157,9 +153,21 @@ def clipped_axpy(scale, idx, val, nnz, w, below, shared):
 def _overload_clipped_axpy(scale, idx, val, nnz, w, below, shared):
     if isinstance(below, types.Array):  # by one thread only
         return axpy_with_signs
-    return lambda scale, idx, val, nnz, w, below, shared: shared_axpy(
-        scale, idx, val, nnz, w, shared
-    )
+    if isinstance(shared, types.NoneType):
+        return lambda scale, idx, val, nnz, w, below, shared: sparse_axpy(scale, idx, val, nnz, w)
+    return step_together
+
+
+def step_together(scale, idx, val, nnz, w, below, shared):
+    """``clipped_axpy`` for several threads: some of the weights it touches are noted at first."""
+    shared_axpy(scale, idx, val, nnz, w, shared)
+    count = shared.next[1]
+    if count < len(shared.touched):
+        for p in range(count % SAMPLED, nnz, SAMPLED):
+            if count < len(shared.touched):
+                shared.touched[count] = idx[p]
+                count += 1
+        shared.next[1] = count
 
 
 def axpy_with_signs(scale, idx, val, nnz, w, below, shared):
@@ -173,138 +181,34 @@ def axpy_with_signs(scale, idx, val, nnz, w, below, shared):
             w[j], below[j] = max(v, 0.0), min(v, 0.0)
 
 
-def exchange(shared, w, t, stop):
-    """Before visit t: exchange the changes of a thread's copy if it is time to."""
+def exchange(shared, w, t):
+    """After t visits: exchange the changes of a thread's copy with the others, if it is time to."""
 
 
 @overload(exchange)
-def _overload_exchange(shared, w, t, stop):
+def _overload_exchange(shared, w, t):
     if isinstance(shared, types.NoneType):
-        return lambda shared, w, t, stop: None
+        return lambda shared, w, t: None
     return exchange_changes
 
 
-def exchange_changes(shared, w, t, stop):
+def exchange_changes(shared, w, t):
     """``exchange`` for several threads."""
-    if len(shared.base) > 0 and (t % shared.every == 0 or t == stop):
+    places = shared.places
+    if len(places) > 0 and t % shared.every == 0:
+        first = shared.next[0]
+        end = min(first + IN_TURN, len(places))
         acquire(shared.lock)
-        add_changes(w, shared.base, shared.w)
+        add_changes(w, places, shared.base, shared.common, 0, shared.always)
+        add_changes(w, places, shared.base, shared.common, first, end)
         release(shared.lock)
+        shared.next[0] = end if end < len(places) else shared.always
 
 
 @leaf
-def add_changes(own, base, common):
-    """common += own - base; then own = base = common."""
-    for j in range(len(common)):
-        common[j] += own[j] - base[j]
-        own[j] = base[j] = common[j]
-
-
-@register_jitable
-def acquire(lock):
-    """Wait until the lock is free, and take it."""
-    while swap_lock(lock) != 0:
-        spins = 0
-        while read_lock(lock) != 0:
-            spins += 1
-            if spins % PATIENCE == 0:  # the owner may wait for this core
-                give_way()
-
-
-def take_turn(turn):
-    """Add 1 to the first number; returns what it was."""
-    raise NotImplementedError("it is called by compiled code only")
-
-
-def add_atomically(array, i, value):
-    """``array[i] += value``, which is not lost if other threads do the same."""
-    array[i] += value
-
-
-def swap_lock(lock):
-    """Set the lock; returns what it was."""
-    raise NotImplementedError("it is called by compiled code only")
-
-
-def read_lock(lock):
-    """Whether the lock is taken."""
-    raise NotImplementedError("it is called by compiled code only")
-
-
-def give_way():
-    """Let another thread use this core."""
-    raise NotImplementedError("it is called by compiled code only")
-
-
-def release(lock):
-    """Set the lock free, after all earlier writes."""
-    raise NotImplementedError("it is called by compiled code only")
-
-
-@type_callable(add_atomically)
-def _type_add(_context):
-    return lambda array, i, value: types.void
-
-
-@type_callable(swap_lock)
-@type_callable(read_lock)
-def _type_lock(_context):
-    return lambda lock: types.int64
-
-
-@type_callable(take_turn)
-def _type_turn(_context):
-    return lambda turn: types.int64
-
-
-@type_callable(give_way)
-def _type_give_way(_context):
-    return lambda: types.void
-
-
-@type_callable(release)
-def _type_release(_context):
-    return lambda lock: types.void
-
-
-def _data(context, builder, signature, args):
-    return context.make_array(signature.args[0])(context, builder, args[0]).data
-
-
-@lower_builtin(add_atomically, types.Array, types.Integer, types.Float)
-def _lower_add(context, builder, signature, args):
-    place = builder.gep(_data(context, builder, signature, args), [args[1]])
-    builder.atomic_rmw("fadd", place, args[2], "monotonic")
-    return context.get_dummy_value()
-
-
-@lower_builtin(take_turn, types.Array)
-def _lower_turn(context, builder, signature, args):
-    place, one = _data(context, builder, signature, args), ir.IntType(64)(1)
-    return builder.atomic_rmw("add", place, one, "monotonic")
-
-
-@lower_builtin(swap_lock, types.Array)
-def _lower_swap(context, builder, signature, args):
-    taken = ir.IntType(64)(1)
-    return builder.atomic_rmw("xchg", _data(context, builder, signature, args), taken, "acquire")
-
-
-@lower_builtin(read_lock, types.Array)
-def _lower_read(context, builder, signature, args):
-    return builder.load_atomic(_data(context, builder, signature, args), "monotonic", 8)
-
-
-@lower_builtin(release, types.Array)
-def _lower_release(context, builder, signature, args):
-    free = ir.IntType(64)(0)
-    builder.store_atomic(free, _data(context, builder, signature, args), "release", 8)
-    return context.get_dummy_value()
-
-
-@lower_builtin(give_way)
-def _lower_give_way(context, builder, signature, args):
-    if sys.platform != "win32":
-        kind = ir.FunctionType(ir.IntType(32), [])
-        builder.call(cgutils.get_or_insert_function(builder.module, kind, "sched_yield"), [])
-    return context.get_dummy_value()
+def add_changes(own, places, base, common, first, end):
+    """common += own - base at the places from ``first`` to ``end``; then own = base = common."""
+    for p in range(first, end):
+        j = places[p]
+        common[p] += own[j] - base[p]
+        own[j] = base[p] = common[p]

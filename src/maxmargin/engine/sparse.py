@@ -108,6 +108,13 @@ def blend(average, w, part):
 
 
 @leaf
+def set_to_sum(first, second):
+    """first = second = first + second, reading memory once."""
+    for j in range(len(first)):
+        first[j] = second[j] = first[j] + second[j]
+
+
+@leaf
 def spread_rows(idx, val, nnz, width, plane, factor, row, place, rows, key, mark):
     """rows[row[t]] += factor[t] * plane ``plane[t]`` of planes with ``width`` places each.
 

@@ -27,7 +27,7 @@ from ..engine.arrays import (
     Visits,
 )
 from ..engine.bounds import Hinge
-from ..engine.long_vectors import move_towards, square
+from ..engine.long_vectors import clear, move_towards, square
 from ..objective import dual
 from .base import BoundedStep, State, certified
 from .checking import check_duals, check_labels, close, require
@@ -165,6 +165,9 @@ def sweep(
     """
     w = state.w if w is None else w
     state.deterministic &= task.shard.together is None
+    together = task.shard.together
+    if together is not None and together.needs_whole(w, order, options):
+        recompute_w(task, state)
     state.visits.total[:] = 0.0
     fit_block(task, state)
     moves = task.moves if options.tau < np.inf else None  # otherwise nothing moves
@@ -220,8 +223,9 @@ def certify(task: Task, state: WorkingSets, which: str | None, add: bool = True)
     with task.share("certificate"):
         # Close to the end, rounding errors matter; the order of additions by threads is unknown.
         exact = together is not None or state.gap <= 2 * task.tol
-        if repair_alpha(state.duals) or (looks and exact):
+        if repair_alpha(state.duals) or (looks and exact and not is_exact(task, state)):
             recompute_w(task, state)
+        make_whole(task, state)
         value = dual_value(task, state)
         if together is not None:
             together.note(value)
@@ -261,6 +265,7 @@ def average(state: WorkingSets) -> np.ndarray:
 
 def smooth_out(task: Task, state: Any, share: float = SHARE) -> None:
     """Move the average over the iterations, if there is one, towards the present w."""
+    make_whole(task, state)
     if len(state.smooth):
         move_towards(state.smooth, state.w, share, task.shard.threads)
 
@@ -306,10 +311,23 @@ def dual_loss(task: Task, state: WorkingSets) -> float:
 
 def recompute_w(task: Task, state: WorkingSets) -> None:
     """Compute w(alpha) from its definition, to remove the rounding errors of many small steps."""
-    state.w[:] = 0.0
+    clear([state.w], task.shard.threads)
     task.shard.sum_duals(task.C, task.mode, state.duals, state.w, task.frank_wolfe)
     if state.visits.below is not None:
         state.visits.below[task.shard.positive] = clip(state.w, task.shard.positive)
+
+
+def make_whole(task: Task, state: WorkingSets) -> None:
+    """Compute w again if it lacks steps of some threads."""
+    together = task.shard.together
+    if together is not None and together.copies.lacking is state.w:
+        recompute_w(task, state)
+
+
+def is_exact(task: Task, state: WorkingSets) -> bool:
+    """Whether w was computed from its definition after the last steps."""
+    together = task.shard.together
+    return together is not None and together.copies.exact is state.w
 
 
 def exact_dual(task: Task, state: WorkingSets) -> float:
