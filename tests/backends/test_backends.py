@@ -200,7 +200,9 @@ def test_the_master_adds_the_best_parts(K, dim, density, seed):
     assert (exchange.head == -1).all()
     if K > 1:  # places that only one shard changes are not crossings
         met = (V != 0).sum(axis=0) > 1
-        assert set(exchange.crossing(dim, 2).tolist()) == set(np.flatnonzero(met).tolist())
+        assert set(exchange.crossing(exchange.last, dim, 2).tolist()) == set(
+            np.flatnonzero(met).tolist()
+        )
 
 
 @pytest.mark.parametrize("K", [2, 3, 8])

@@ -46,12 +46,15 @@ class Exchange:
         self.last = value, spot, places
         return theta, places, step
 
-    def crossing(self, most: int, first: int) -> np.ndarray:
-        """The places where the last changes of different shards meet, at most ``most`` of them.
+    @staticmethod
+    def crossing(changes: tuple[np.ndarray, ...], most: int, first: int) -> np.ndarray:
+        """The places where changes of different shards meet, at most ``most`` of them.
 
         Those with the largest products of changes; the ``first`` largest are the first ones.
+        ``changes`` is ``last`` after ``combine``: this runs beside the next exchange, which may
+        set another one.
         """
-        value, spot, places = self.last
+        value, spot, places = changes
         size = np.bincount(spot, np.abs(value), len(places))
         score = size * size - np.bincount(spot, value * value, len(places))
         # One shard alone has a score of 0, up to rounding.

@@ -202,7 +202,8 @@ def _exchange(
     t, power = state.clock[0], state.clock[2] + 1
     state.clock[:2] += visits, ((t + visits) ** power - t**power) / power
     if solver.in_step:
-        state.crossing = crew_of(task).aside.submit(state.exchange.crossing, PLACES, ALWAYS)
+        last = state.exchange.last
+        state.crossing = crew_of(task).aside.submit(Exchange.crossing, last, PLACES, ALWAYS)
     else:
         _learn(state, parts[[len(change.value) > 0 for change in changes]])
     return everyone, where
