@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 #: Number of tokens whose features are found at the same time: their arrays fit into caches.
-BLOCK = 1 << 13
+BLOCK = 1 << 14
 
 
 class Codes(defaultdict[Any, int]):

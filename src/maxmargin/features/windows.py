@@ -49,6 +49,17 @@ class Table(NamedTuple):
     counts: np.ndarray | None
 
 
+class Values(NamedTuple):
+    """The values of a term, with ``counts`` as in `Table`.
+
+    ``special`` says whether a value has a letter that is escaped in names with several values.
+    """
+
+    values: list[str]
+    counts: np.ndarray | None
+    special: bool
+
+
 class Windows:
     """The windows of a template over rows.
 
@@ -79,7 +90,8 @@ class Windows:
         lengths = np.diff(rows.offsets)
         self.start = np.repeat(rows.offsets[:-1].astype(np.int32), lengths)
         self.stop = np.repeat(rows.offsets[1:].astype(np.int32), lengths)
-        self._values: dict[tuple[int, tuple[Function, ...], bool], Table] = {}
+        self._values: dict[tuple[int, tuple[Function, ...]], Values] = {}
+        self._tables_of: dict[tuple[int, tuple[Function, ...], bool], Table] = {}
         self.tables = [self._tables(p) for p in range(len(template.patterns))]
 
     def spans(self) -> Iterator[slice]:
@@ -140,18 +152,31 @@ class Windows:
 
     def _table(self, term: Term, combined: bool) -> Table:
         """The values of the term's functions for each string of its column."""
-        key = (term.column, term.functions, combined)
-        if key not in self._values:
-            values, counts = _apply(term.functions, self.rows.columns[term.column].values)
-            # A position outside has no letters, unless the template defines a padding word.
-            functions = term.functions if self.template.padding else ()
-            more, more_counts = _apply(functions, self.outside)
-            values += more
-            strings = map(escaped, values) if combined else values
+        place = (term.column, term.functions)
+        if place not in self._values:
+            self._values[place] = self._apply(term)
+        values, counts, special = self._values[place]
+        key = (*place, combined and special)
+        if key not in self._tables_of:
+            strings = map(escaped, values) if combined and special else values
             numbers = self.tree.numbers(strings, len(values), self.grow)
-            several = np.array(counts + more_counts, np.int64)
-            self._values[key] = Table(numbers, None if (several == 1).all() else several)
-        return self._values[key]
+            self._tables_of[key] = Table(numbers, counts)
+        return self._tables_of[key]
+
+    def _apply(self, term: Term) -> Values:
+        """The values for the strings of the column, and for the positions outside."""
+        strings = self.rows.columns[term.column].values
+        # A position outside has no letters, unless the template defines a padding word.
+        functions = term.functions if self.template.padding else ()
+        if not term.functions:
+            values, counts = [*strings, *self.outside], None
+        else:
+            values, each = _apply(term.functions, strings)
+            more, more_each = _apply(functions, self.outside)
+            values, several = values + more, np.array(each + more_each, np.int64)
+            counts = None if (several == 1).all() else several
+        everything = "".join(values)
+        return Values(values, counts, "|" in everything or "\\" in everything)
 
 
 def _apply(functions: tuple[Function, ...], strings: list[str]) -> tuple[list[str], list[int]]:
