@@ -11,7 +11,7 @@ from ..data.checked import check_like
 from ..engine.arrays import GAP
 from ..engine.bounds import Hinge
 from ..engine.shard import Shard
-from ..engine.sparse import blend
+from ..engine.sparse import blend_and_square
 from ..engine.vectors import Vector, changed
 from ..solvers import working_sets as sets
 from ..solvers.slots import repair_alpha
@@ -67,12 +67,13 @@ class Ascending:
     links: Links | None = None
     hearsay: Hearsay | None = None
     smooth: np.ndarray = np.empty(0)
+    smooth_square: float = 0.0
     waited: float = 0.0
 
     def begin_duals(self, k: int, K: int) -> None:
         """Start with alpha_i = 1 at the true output of each example; this is shard k of K."""
         self.k, self.K, self.hearsay, self.smooth = k, K, None, np.empty(0)
-        self.task.moves = Moves(self.shard) if K > 1 else None
+        self.task.shards, self.task.moves = K, Moves(self.shard) if K > 1 else None
         self.state = self.solver.init(self.task)
         np.copyto(self.state.w, self.w)
         if self.shard.together is not None:
@@ -257,18 +258,23 @@ class Ascending:
         """
         self.keep(parts)
         if share is not None and len(self.smooth):
-            blend(self.smooth, self.w, share)
+            self.smooth_square = blend_and_square(self.smooth, self.w, share)
         return sets.dual_loss(self.task, self.state), self.solver.planes(self.state)
 
     def sum_duals(self) -> tuple[Vector, float]:
         """The shard's part of w(alpha), and of the loss term of D."""
-        task, w = self.task, np.zeros(self.shard.pack.dim)
+        task, w = self.task, self.state.w  # only its memory: new memory is slow
         if task.moves is not None:  # steps that the driver has not seen: another worker was lost
             self._take(1.0)
             task.moves.keep(self.state.duals, 0.0)
         repair_alpha(self.state.duals)
+        w[:] = 0.0
         self.shard.sum_duals(self.C, task.mode, self.state.duals, w, task.frank_wolfe)
-        return Vector.of(w), sets.dual_loss(self.task, self.state)
+        total = Vector.of(w)
+        if total.where is None:
+            total = total._replace(value=w.copy())
+        np.copyto(w, self.w)
+        return total, sets.dual_loss(self.task, self.state)
 
     def average_minus_w(self) -> Vector:
         """The average of this shard's part of w minus its last value."""
@@ -286,8 +292,8 @@ class Ascending:
         """
         if at is not None:
             self.smooth = self._dense(at)
-        square = float(self.smooth @ self.smooth)
-        return sets.hinge_at(self.task, self.state, self.smooth, add), square
+            self.smooth_square = float(self.smooth @ self.smooth)
+        return sets.hinge_at(self.task, self.state, self.smooth, add), self.smooth_square
 
     def freeze(self) -> dict[str, Any]:
         """Everything that the next iterations depend on, as named arrays and numbers."""

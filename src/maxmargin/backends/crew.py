@@ -121,7 +121,7 @@ class Crew:
         self.bounded, self.bounds = problem.functions.bounded, problem.bounds
         self.check: Callable[[], None] = lambda: None
         self.threads = Threads(min(os.cpu_count() or 1, DRIVER_THREADS))  # while the workers wait
-        self.aside = ThreadPoolExecutor(1)  # for what the driver does while the workers work
+        self.aside = ThreadPoolExecutor(2)  # for what the driver does while the workers work
         self.n_oracle = 0
         self.busy = np.zeros(self.K)
         self.restarts, self._failures = [0] * self.K, [0] * self.K

@@ -103,7 +103,6 @@ class Master(Solver):
                 run_in_shards(self.solver, task, state, "ascend")
             state.iterations += 1
             self._watch(task, state)
-            sets.smooth_out(task, state)
             which = self.solver.wanted(task, state)
             w, value, D, upper = self._look(task, state, which)
             if w is not None and self.solver.settles:
@@ -194,12 +193,14 @@ class Master(Solver):
 
     def _hinge_smooth(self, task: Task, state: MasterState, add: bool) -> Hinge:
         """The sum of losses at the average over the iterations, which workers keep themselves."""
-        crew, square = crew_of(task), float(state.smooth @ state.smooth)
+        crew = crew_of(task)
+        size = crew.aside.submit(square, state.smooth, crew.threads)  # while the workers look
         while True:
             at = None if state.smooth_known else crew.share(Vector.of(state.smooth))
             found = crew.call("hinge_smooth", at, add, w=state.w, again=False)
             state.smooth_known = True
-            if at is not None or all(abs(own - square) <= SAME * square for _, own in found):
+            own_size = size.result()
+            if at is not None or all(abs(s - own_size) <= SAME * own_size for _, s in found):
                 return Hinge.sum([hinge for hinge, _ in found])
             state.smooth_known = False  # a certificate of another point would be worth nothing
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.long_vectors import square
 from ..engine.sparse import sparse_axpy
 from ..engine.vectors import Vector
 from ..solvers import working_sets as sets
@@ -106,6 +107,7 @@ def run_in_shards(solver: Any, task: Task, state: MasterState, method: str) -> l
     """Run a method of the solver in every shard, and add the changes to w."""
     crew = crew_of(task)
     controls = {name: getattr(state, name) for name in solver.controls}
+    state.square = None
     if crew.K > 1 and solver.in_step and state.iterations > 0 and crew.link():
         return _run_linked(solver, task, state, method, controls)
     crew.call("start", method, _blocks(solver, task, state), controls, w=state.w, again=False)
@@ -122,7 +124,6 @@ def run_in_shards(solver: Any, task: Task, state: MasterState, method: str) -> l
             break
         if crew.K > 1 and solver.in_step:
             gap = sum(p * r.pass_gap for p, r in zip(crew.parts, rounds, strict=True))
-    state.square = None
     _finish(task, state, rounds, parts, where)
     return rounds
 
@@ -142,7 +143,6 @@ def _run_linked(
     state.messages += rounds[0].messages
     state.told += rounds[0].told
     parts, where = _exchange(solver, task, state, rounds, linked=True)
-    state.square = None
     _finish(task, state, rounds, parts, where)
     return rounds
 
@@ -163,7 +163,11 @@ def _finish(
     """End an iteration: the shards keep their parts, and the driver adds up what they saw."""
     crew = crew_of(task)
     share = sets.SHARE if len(state.smooth) else None
-    ends = crew.call("finish", parts, share, w=state.w, where=where, again=False)
+    own = crew.aside.submit(_end, task, state)
+    try:
+        ends = crew.call("finish", parts, share, w=state.w, where=where, again=False)
+    finally:
+        own.result()
     state.loss = sum(loss for loss, _ in ends)
     state.n_planes = sum(planes for _, planes in ends)
     state.gap = sum(part * r.gap for part, r in zip(crew.parts, rounds, strict=True))
@@ -175,6 +179,12 @@ def _finish(
         violation=max(r.violation for r in rounds),
         added=sum(r.added for r in rounds),
     )
+
+
+def _end(task: Task, state: MasterState) -> None:
+    """What the driver does with the new w while the workers end the iteration."""
+    sets.smooth_out(task, state)
+    state.square = square(state.w, task.shard.threads)
 
 
 def _exchange(

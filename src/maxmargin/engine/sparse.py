@@ -108,6 +108,16 @@ def blend(average, w, part):
 
 
 @leaf
+def blend_and_square(average, w, part):
+    """The same; returns the square of the new average."""
+    total = 0.0
+    for j in range(len(w)):
+        average[j] += part * (w[j] - average[j])
+        total += average[j] * average[j]
+    return total
+
+
+@leaf
 def set_to_sum(first, second):
     """first = second = first + second, reading memory once."""
     for j in range(len(first)):

@@ -26,8 +26,9 @@ IGNORED = 0.1
 #: Type-II passes end when the gap of the known outputs is below this fraction of the last gap.
 ENOUGH = 0.2
 
-#: The same for several shards: what the others change after a visit makes the gap larger.
-ENOUGH_SHARED = 0.1
+#: The same for more than FEW_SHARDS shards: what the others change after a visit makes the gap
+#: larger. Chunking, 0.2 instead of 0.1: one iteration more with 8 shards, five with 16.
+ENOUGH_SHARED, FEW_SHARDS = 0.1, 8
 
 #: Maximum number of type-II passes in early iterations.
 EARLY = 5
@@ -199,7 +200,7 @@ class SDM(DualSolver):
     def _work_on_known(self, task: Task, state: WorkingSets, violation: float) -> Passes[None]:
         """Type-II passes until the gap (or, with tau, the violation) of known outputs is small."""
         tau = self._tau(task, state)
-        enough = ENOUGH if task.moves is None else ENOUGH_SHARED
+        enough = ENOUGH if task.shards <= FEW_SHARDS else ENOUGH_SHARED
         for _ in range(min(self.inner, max(EARLY, state.iterations - 2))):
             worth = state.duals.count > 1
             if self.tau is None:  # shrinking

@@ -134,6 +134,7 @@ class Task:
     random: np.random.RandomState
     shares: dict[str, float] = field(default_factory=dict)
     blocks: tuple[int, int] = (1, 1)  # stops in a pass with and without the oracle
+    shards: int = 1  # into how many parts the examples are divided
     moves: Any = None  # notes the steps of this shard for the exchange (``backends/moves.py``)
     gap: float | None = None  # of the last pass in all shards, if they make their passes together
     frank_wolfe: bool | None = None  # that of the run's PassOptions
