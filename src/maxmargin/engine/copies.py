@@ -31,22 +31,25 @@ SLICE = 1 << 13
 
 
 class Copies:
-    """The copies of w in all threads but the first, which uses w itself.
+    """The copies of w in n - 1 threads; the first one uses w itself.
 
     Parameters
     ----------
     dim, n_examples : int
+    n : int
+        Number of threads with a copy.
     threads : Threads
     """
 
-    def __init__(self, dim: int, n_examples: int, threads: Threads) -> None:
-        self.dim, self.threads = dim, threads
+    def __init__(self, dim: int, n_examples: int, n: int, threads: Threads) -> None:
+        self.dim, self.n, self.threads = dim, n, threads
         # Kept between passes, because new memory is slow.
         self.copies: list[np.ndarray] = []
         self.lags: list[np.ndarray] = []
         few = dim <= PLACES
         self.places = np.arange(dim if few else 0, dtype=np.uint64)
         self.always = dim if dim <= ALWAYS else 0
+        # Of all threads, also of those without a copy.
         self.next = [new_counter() for _ in range(threads.n)]
         size = 0 if few else SAMPLE // threads.n
         self.touched = [np.empty(size, np.uint64) for _ in range(threads.n)]
@@ -93,14 +96,14 @@ class Copies:
 
     def _allocate(self) -> None:
         if not self.copies:
-            self.copies = [np.zeros(self.dim) for _ in range(self.threads.n - 1)]
+            self.copies = [np.zeros(self.dim) for _ in range(self.n - 1)]
 
     def _start(self, w: np.ndarray) -> None:
         """All copies are equal to w: a moment at which places and owners can change."""
         self._choose_places()
         self.of = w
         self.common = w[self.places]
-        self.base = [self.common.copy() for _ in range(self.threads.n)]
+        self.base = [self.common.copy() for _ in range(self.n)]
         self.owner[:] = -1
 
     def _choose_places(self) -> None:
@@ -142,9 +145,9 @@ class Copies:
     def all_lags(self, lag: np.ndarray) -> list[np.ndarray]:
         """What each thread adds to the lag of the average (see ``arrays.Visits``)."""
         if not len(lag):
-            return [lag] * self.threads.n
+            return [lag] * self.n
         if not self.lags:
-            self.lags = [np.zeros(self.dim) for _ in range(self.threads.n - 1)]
+            self.lags = [np.zeros(self.dim) for _ in range(self.n - 1)]
         return [lag, *self.lags]
 
     def add_lags(self, lag: np.ndarray) -> None:
@@ -169,6 +172,6 @@ class Copies:
         if self.complete or (owner < 0).all():
             return None
         new = np.flatnonzero(owner < 0)
-        owner[new] = np.arange(len(new)) % self.threads.n
+        owner[new] = np.arange(len(new)) % self.n
         self.owner[part] = owner
-        return [part[owner == k] for k in range(self.threads.n)]
+        return [part[owner == k] for k in range(self.n)]

@@ -7,8 +7,8 @@ close. There are two ways (``together.py`` chooses):
   until it is taken out of the other's caches, so it is better if threads share little. They
   exchange the changes of the weights that most examples touch, every few visits; the others at
   the end of a pass or of an iteration (``copies.py``).
-- Atomic additions to the same w, if there would be many copies. An atomic addition waits for all
-  earlier ones.
+- Atomic additions to the same w, if visits are slow, or w is exchanged with other processes all the
+  time. An atomic addition waits for all earlier ones.
 """
 
 from __future__ import annotations

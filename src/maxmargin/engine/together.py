@@ -35,7 +35,8 @@ MOST_SECONDS, FIRST_PART = 0.2, 64
 #: would often compute steps from the same w, and the sum of these is too long.
 PER_THREAD = 16
 
-#: Up to this many threads have copies of w, which take memory; more of them only if w is short.
+#: No more threads than this have copies of w, unless w is short: copies take memory, and the more
+#: there are the more steps does a thread not see in time. The others rest in passes with steps.
 FEW_THREADS, SHORT_W = 4, 4096
 
 #: With visits of at least this many seconds the threads change the same w: atomic additions take a
@@ -56,7 +57,9 @@ class Together:
     def __init__(self, shard: Shard) -> None:
         self.shard = shard
         self.lock = new_counter()
-        self.copies = Copies(shard.pack.dim, shard.n, shard.threads)
+        dim, n = shard.pack.dim, shard.threads.n
+        few = n if dim <= SHORT_W else min(n, FEW_THREADS)
+        self.copies = Copies(dim, shard.n, few, shard.threads)
         self.pace = [np.inf, np.inf]  # seconds per example, without and with the oracle
         #: Whether w is exchanged with other workers after each part of a pass.
         self.exchanged = False
@@ -144,15 +147,14 @@ class Together:
         memory: list[tuple[Block, np.ndarray]],
     ) -> list[np.ndarray]:
         """A part of a pass of this length; returns the ``Visits.total`` of each thread."""
-        n, copies = self.shard.threads.n, self._begin(w, options)
-        plans, totals = self._plans(part, options, copies), np.zeros((n, len(visits.total)))
+        copies = self._begin(w, options)
+        n = self.shard.threads.n if copies is None else copies.n
+        plans, totals = self._plans(part, n, options, copies), np.zeros((n, len(visits.total)))
         lags = [visits.lag] * n if copies is None else copies.all_lags(visits.lag)
 
         def call(k: int) -> None:
-            shared = self._shared(k, plans[k], length, options, copies)
-            own = visits._replace(
-                total=totals[k], clock=visits.clock.copy(), lag=lags[k]
-            )  # fmt: skip
+            shared = self._shared(k, n, plans[k], length, options, copies)
+            own = visits._replace(total=totals[k], clock=visits.clock.copy(), lag=lags[k])
             own_w = w if copies is None else copies.all(w)[k]
             step(plans[k].order, options._replace(shared=shared), own, *memory[k], own_w)
 
@@ -171,19 +173,20 @@ class Together:
         """Copies of w for the next part of a pass, or None if all threads use w."""
         if not changes(options):
             return None
-        n, copies = self.shard.threads.n, self.copies
+        copies = self.copies
         if copies.lacking is not w:
             pace = 0.0 if options.sum_planes else min(self.pace)  # of known outputs, if known
-            many = n > FEW_THREADS and len(w) > SHORT_W
-            if many or pace > SLOW or (self.exchanged and not copies.complete):
+            if pace > SLOW or (self.exchanged and not copies.complete):
                 copies.forget()
                 return None
         copies.begin_sums(w) if options.sum_planes else copies.begin(w)
         return copies
 
-    def _plans(self, part: np.ndarray, options: PassOptions, copies: Copies | None) -> list[Plan]:
-        """The visits of each thread in a part of a pass."""
-        n, own = self.shard.threads.n, None
+    def _plans(
+        self, part: np.ndarray, n: int, options: PassOptions, copies: Copies | None
+    ) -> list[Plan]:
+        """The visits of each of n threads in a part of a pass."""
+        own = None
         if copies is not None and not options.sum_planes:
             own = copies.owned(part)
         if own is None and len(part) and np.bincount(part).max() > 1:
@@ -194,10 +197,16 @@ class Together:
         return [divide(part, n, int(SHORTEST / self.pace[options.call_oracle]))] * n
 
     def _shared(
-        self, k: int, plan: Plan, length: int, options: PassOptions, copies: Copies | None
+        self,
+        k: int,
+        n: int,
+        plan: Plan,
+        length: int,
+        options: PassOptions,
+        copies: Copies | None,
     ) -> Shared:
-        """What thread k shares with the others in a pass of this length."""
-        n, all_copies = self.shard.threads.n, self.copies
+        """What thread k of n shares with the others in a pass of this length."""
+        all_copies = self.copies
         shared = alone(all_copies.touched[k], all_copies.next[k])._replace(
             turn=plan.turn, ends=plan.ends, taken=plan.taken, me=k, threads=n,
             atomic=copies is None, lock=self.lock,
