@@ -33,6 +33,8 @@ TOL, C = 1e-3, 0.1
 def any_work_is_worth_a_thread(monkeypatch):
     monkeypatch.setattr("maxmargin.engine.threads.WORTH", 0.0)
     monkeypatch.setattr("maxmargin.engine.together.SLOW", np.inf)
+    monkeypatch.setattr("maxmargin.engine.together.TELLING", 0.0)
+    monkeypatch.setattr("maxmargin.engine.together.ALIKE", 0.0)  # copies are faster
 
 
 @pytest.fixture(params=["all places", "few places"])
@@ -104,7 +106,7 @@ def test_one_thread_is_deterministic(solver):
 @pytest.mark.parametrize("n_jobs", [3, 6])
 @pytest.mark.parametrize("speed", ["fast visits", "slow visits"])
 def test_no_addition_is_lost(name, n_jobs, frank_wolfe, speed, places, monkeypatch):
-    if speed == "slow visits":  # atomic additions
+    if speed == "slow visits":  # without copies, if w is long
         monkeypatch.setattr("maxmargin.engine.together.SLOW", 0.0)
     problem, pack = packed(name)
     shard = Shard(problem, pack, n_jobs, deterministic=False)
@@ -141,7 +143,7 @@ def test_threads_keep_their_examples(places):
     shard = Shard(problem, pack, 2, deterministic=False)
     task = Task(shard, C, 1, TOL, np.random.RandomState(0))
     state, copies = sets.begin(task), shard.together.copies
-    for ask in (True, True, False):
+    for ask in (True, True, False, False):
         order = sets.shuffled(task, shard.everyone)
         sets.complete(sets.sweep(task, state, order, PassOptions(ask)))
     other = copies.copies[0]
@@ -158,6 +160,25 @@ def test_threads_keep_their_examples(places):
         assert set(copies.owner) == {-1} and copies.lacking is None
     shard.close()
     np.testing.assert_array_equal(state.w, other)
+
+
+def test_copies_are_tried_and_kept_if_they_are_faster(monkeypatch):
+    monkeypatch.setattr("maxmargin.engine.together.ALIKE", 1.1)
+    monkeypatch.setattr("maxmargin.engine.together.SLOW", 1e-4)
+    problem, pack = packed("long chain")
+    together = Together(Shard(problem, pack, 2, deterministic=False))
+    together.pace = [1e-6, 1e-5]
+    known, oracle = PassOptions(False), PassOptions(True)
+    assert not together._wants_copies(known)  # the other way comes first
+    together.tried[False] = 1e-6
+    assert together._wants_copies(known) and not together._wants_copies(oracle)
+    for seconds, better in ((0.95e-6, False), (0.8e-6, True)):
+        together.tried[True] = seconds
+        assert together._wants_copies(known) == together._wants_copies(oracle) == better
+    together.pace = [1e-3, 1e-2]  # slow visits
+    assert not together._wants_copies(known)
+    together.pace, together.exchanged = [1e-6, 1e-5], True
+    assert together._wants_copies(known)  # all weights are exchanged in each pass
 
 
 @pytest.mark.parametrize("smallest", [0, 3, 1000])

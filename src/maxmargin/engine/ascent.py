@@ -15,9 +15,9 @@ from numba.extending import register_jitable
 from ..problem import SLACK
 from .arrays import ADDED, BOUND, FULL, GAP, HINGE, SHORT, UNWRITTEN, VIOLATION, WORST
 from .guard import bound_of, check_labels, check_loss, check_plane, note_bound, plane_dot
-from .sharing import exchange, shared_axpy, take_visits, tick
+from .sharing import begin_writing, end_writing, exchange, take_visits, tick
 from .smo import ascend_block, drop_zeros
-from .sparse import copy_labels
+from .sparse import copy_labels, sparse_axpy
 from .views import borrow, frozen, prefetch
 
 #: Fetch the dual variables of the example that is visited this many visits later.
@@ -77,7 +77,9 @@ def ascend_examples(
             set_plane(block, r, nnz, loss_r, mode == SLACK, value)
             if options.sum_planes:
                 share = C * pack.weight[i] * duals.alpha[i, r] * block.scale[r]
-                shared_axpy(share, idx, val, nnz, w, options.shared)
+                begin_writing(options.shared)
+                sparse_axpy(share, idx, val, nnz, w)
+                end_writing(options.shared)
         if ask:  # lines 11 to 14
             m = add_output(duals, block, visits, i, m, base, found, options.min_gain)
         if note_gap(duals.alpha[i], block.F, visits, i, m, pack.weight[i], ask) > options.tau:

@@ -1,4 +1,4 @@
-"""Instructions for memory that several threads write: locks, counters and atomic additions.
+"""Instructions for memory that several threads write: locks and counters.
 
 They are for compiled code, as is everything that several threads do at the same time.
 """
@@ -34,11 +34,6 @@ def take_turn(turn):
     raise NotImplementedError("it is called by compiled code only")
 
 
-def add_atomically(array, i, value):
-    """``array[i] += value``, which is not lost if other threads do the same."""
-    array[i] += value
-
-
 def swap_lock(lock):
     """Set the lock; returns what it was."""
     raise NotImplementedError("it is called by compiled code only")
@@ -57,11 +52,6 @@ def give_way():
 def release(lock):
     """Set the lock free, after all earlier writes."""
     raise NotImplementedError("it is called by compiled code only")
-
-
-@type_callable(add_atomically)
-def _type_add(_context):
-    return lambda array, i, value: types.void
 
 
 @type_callable(swap_lock)
@@ -87,13 +77,6 @@ def _type_release(_context):
 
 def _data(context, builder, signature, args):
     return context.make_array(signature.args[0])(context, builder, args[0]).data
-
-
-@lower_builtin(add_atomically, types.Array, types.Integer, types.Float)
-def _lower_add(context, builder, signature, args):
-    place = builder.gep(_data(context, builder, signature, args), [args[1]])
-    builder.atomic_rmw("fadd", place, args[2], "monotonic")
-    return context.get_dummy_value()
 
 
 @lower_builtin(take_turn, types.Array)

@@ -7,8 +7,9 @@ close. There are two ways (``together.py`` chooses):
   until it is taken out of the other's caches, so it is better if threads share little. They
   exchange the changes of the weights that most examples touch, every few visits; the others at
   the end of a pass or of an iteration (``copies.py``).
-- Atomic additions to the same w, if visits are slow, or w is exchanged with other processes all the
-  time. An atomic addition waits for all earlier ones.
+- The same w: one thread writes the steps of a visit, the others read w or wait. Every step sees all
+  earlier ones, so that fewer passes are needed. How fast it is depends on how close the cores are
+  to each other.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import numpy as np
 from numba.core import types
 from numba.extending import overload, register_jitable
 
-from .atomics import PADDING, acquire, add_atomically, release, take_turn
+from .atomics import PADDING, acquire, release, take_turn
 from .keep import leaf
 from .sparse import sparse_axpy
 
@@ -38,11 +39,11 @@ class Shared(NamedTuple):
     says which thread has taken each piece, and ``me`` is this thread. If ``threads`` is 1, a single
     thread makes all visits.
 
-    With ``atomic`` all threads have the same w. Otherwise each has a copy, and changes of the
-    weights at ``places`` are exchanged after ``every`` visits: always those of the first
-    ``always`` places, and IN_TURN others, which begin at ``next[0]``. ``common`` are these weights
-    with all changes that were exchanged, ``base`` those of the copy at the last exchange, and
-    ``lock`` (PADDING,) is held meanwhile.
+    With ``same`` all threads have the same w, and hold ``lock`` (PADDING,) to write. Otherwise each
+    has a copy, and changes of the weights at ``places`` are exchanged after ``every`` visits:
+    always those of the first ``always`` places, and IN_TURN others, which begin at ``next[0]``.
+    ``common`` are these weights with all changes that were exchanged, ``base`` those of the copy at
+    the last exchange, and ``lock`` is held meanwhile.
 
     Some of the first indices that this thread changes are written to ``touched``; ``next[1]`` is
     their number. ``next`` has PADDING entries.
@@ -53,7 +54,7 @@ class Shared(NamedTuple):
     taken: np.ndarray
     me: int
     threads: int
-    atomic: bool
+    same: bool
     lock: np.ndarray
     places: np.ndarray
     always: int
@@ -123,25 +124,38 @@ def count_visits(clock, n):
     clock[1] += n * clock[0] ** clock[2]
 
 
-def shared_axpy(scale, idx, val, nnz, w, shared):
-    """w += scale * v of a sparse v, in a pass of several threads."""
-    sparse_axpy(scale, idx, val, nnz, w)
+def begin_writing(shared):
+    """Before a visit writes to w: wait until no other thread does."""
 
 
-@overload(shared_axpy)
-def _overload_shared_axpy(scale, idx, val, nnz, w, shared):
+def end_writing(shared):
+    """After a visit has written to w."""
+
+
+@overload(begin_writing)
+def _overload_begin_writing(shared):
     if isinstance(shared, types.NoneType):
-        return lambda scale, idx, val, nnz, w, shared: sparse_axpy(scale, idx, val, nnz, w)
-    return axpy_together
+        return lambda shared: None
+    return lock_weights
 
 
-def axpy_together(scale, idx, val, nnz, w, shared):
-    """``shared_axpy`` for several threads."""
-    if shared.atomic:
-        for p in range(nnz):
-            add_atomically(w, idx[p], scale * val[p])
-    else:
-        sparse_axpy(scale, idx, val, nnz, w)
+@overload(end_writing)
+def _overload_end_writing(shared):
+    if isinstance(shared, types.NoneType):
+        return lambda shared: None
+    return unlock_weights
+
+
+def lock_weights(shared):
+    """``begin_writing`` for several threads."""
+    if shared.same:
+        acquire(shared.lock)
+
+
+def unlock_weights(shared):
+    """``end_writing`` for several threads."""
+    if shared.same:
+        release(shared.lock)
 
 
 def clipped_axpy(scale, idx, val, nnz, w, below, shared):
@@ -160,7 +174,7 @@ def _overload_clipped_axpy(scale, idx, val, nnz, w, below, shared):
 
 def step_together(scale, idx, val, nnz, w, below, shared):
     """``clipped_axpy`` for several threads: some of the weights it touches are noted at first."""
-    shared_axpy(scale, idx, val, nnz, w, shared)
+    sparse_axpy(scale, idx, val, nnz, w)
     count = shared.next[1]
     if count < len(shared.touched):
         for p in range(count % SAMPLED, nnz, SAMPLED):

@@ -8,8 +8,8 @@ from numba.extending import overload, register_jitable
 
 from .arrays import CHANGED, EMPTY
 from .keep import leaf
-from .sharing import clipped_axpy, shared_axpy
-from .sparse import copy_labels
+from .sharing import begin_writing, clipped_axpy, end_writing
+from .sparse import copy_labels, sparse_axpy
 
 #: Stop when the violation of the worst pair is below this fraction of tau (0.15 / 0.25 in the
 #: paper of Balamurugan et al., 2011).
@@ -29,13 +29,15 @@ def ascend_block(alpha, kept, known, i, m, block, C, options, width, w, visits):
     move_duals(options.frank_wolfe, alpha, F, K, steps, m, C, INNER * options.tau)
     visits.total[CHANGED] += 1
     lag, past = visits.lag, visits.clock[1]
+    begin_writing(options.shared)
     for r in range(1, m):
         if steps[r] != 0:
             idx, val = block.idx[r * width :], block.val[r * width :]
             step = C * steps[r] * scale[r]
             clipped_axpy(step, idx, val, nnz[r], w, visits.below, options.shared)
             if len(lag) > 0:
-                shared_axpy(step * past, idx, val, nnz[r], lag, options.shared)
+                sparse_axpy(step * past, idx, val, nnz[r], lag)
+    end_writing(options.shared)
 
 
 def move_duals(towards_best, alpha, F, K, steps, m, C, tau):

@@ -39,9 +39,14 @@ PER_THREAD = 16
 #: there are the more steps does a thread not see in time. The others rest in passes with steps.
 FEW_THREADS, SHORT_W = 4, 4096
 
-#: With visits of at least this many seconds the threads change the same w: atomic additions take a
-#: small part of the time, and every step sees all earlier ones.
+#: With visits of at least this many seconds the threads change the same w: waiting takes a small
+#: part of the time, and every step sees all earlier ones.
 SLOW = 1e-4
+
+#: Otherwise a few passes over known outputs show which way is faster. The same w may take this many
+#: times as long as copies, which need more iterations, and a sum of w in each. Shorter parts of
+#: passes than TELLING seconds show nothing.
+ALIKE, TELLING = 1.1, 2e-3
 
 #: Visits after which threads exchange changes, without and with the oracle: they matter more in
 #: passes that find new outputs, and take a smaller part of their time.
@@ -61,6 +66,7 @@ class Together:
         few = n if dim <= SHORT_W else min(n, FEW_THREADS)
         self.copies = Copies(dim, shard.n, few, shard.threads)
         self.pace = [np.inf, np.inf]  # seconds per example, without and with the oracle
+        self.tried = {True: np.inf, False: np.inf}  # the same with copies of w, and without
         #: Whether w is exchanged with other workers after each part of a pass.
         self.exchanged = False
         self.restart()
@@ -161,7 +167,10 @@ class Together:
         begin = time.perf_counter()
         self.shard.threads.each(call, range(n), no_limit)
         took = time.perf_counter() - begin
-        self.pace[options.call_oracle] = max(took, 1e-9) * n / len(part)
+        pace = self.pace[options.call_oracle] = max(took, 1e-9) * n / len(part)
+        moves = options.tau < np.inf and not options.call_oracle
+        if moves and took >= TELLING and self.tried[True] == np.inf:
+            self.tried[copies is not None] = pace
         if copies is not None and options.sum_planes:
             copies.end_sums(w)
         elif copies is not None:
@@ -174,13 +183,25 @@ class Together:
         if not changes(options):
             return None
         copies = self.copies
-        if copies.lacking is not w:
-            pace = 0.0 if options.sum_planes else min(self.pace)  # of known outputs, if known
-            if pace > SLOW or (self.exchanged and not copies.complete):
-                copies.forget()
-                return None
+        if copies.lacking is not w and not self._wants_copies(options):
+            copies.forget()
+            return None
         copies.begin_sums(w) if options.sum_planes else copies.begin(w)
         return copies
+
+    def _wants_copies(self, options: PassOptions) -> bool:
+        """Whether a pass that changes w uses copies: where they are possible, and faster."""
+        if self.exchanged and not self.copies.complete:
+            return False  # all of w is sent to other workers after each part of a pass
+        if options.sum_planes:
+            return True
+        if min(self.pace) > SLOW:  # of known outputs, if known
+            return False
+        if self.copies.dim <= SHORT_W:
+            return True
+        if self.tried[True] == np.inf:  # a pass over known outputs tries them, after one without
+            return self.tried[False] < np.inf and not options.call_oracle
+        return self.tried[False] > ALIKE * self.tried[True]
 
     def _plans(
         self, part: np.ndarray, n: int, options: PassOptions, copies: Copies | None
@@ -209,7 +230,7 @@ class Together:
         all_copies = self.copies
         shared = alone(all_copies.touched[k], all_copies.next[k])._replace(
             turn=plan.turn, ends=plan.ends, taken=plan.taken, me=k, threads=n,
-            atomic=copies is None, lock=self.lock,
+            same=copies is None and changes(options), lock=self.lock,
         )  # fmt: skip
         if copies is None or options.sum_planes:
             return shared
