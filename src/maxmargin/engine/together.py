@@ -35,8 +35,8 @@ MOST_SECONDS, FIRST_PART = 0.2, 64
 #: would often compute steps from the same w, and the sum of these is too long.
 PER_THREAD = 16
 
-#: No more threads than this have copies of w, unless w is short: copies take memory, and the more
-#: there are the more steps does a thread not see in time. The others rest in passes with steps.
+#: No more threads than this make fast steps in a w that is not short: the others would wait for the
+#: lock, and with copies, which take memory, there would be more steps that a thread does not see.
 FEW_THREADS, SHORT_W = 4, 4096
 
 #: With visits of at least this many seconds the threads change the same w: waiting takes a small
@@ -66,7 +66,8 @@ class Together:
         few = n if dim <= SHORT_W else min(n, FEW_THREADS)
         self.copies = Copies(dim, shard.n, few, shard.threads)
         self.pace = [np.inf, np.inf]  # seconds per example, without and with the oracle
-        self.tried = {True: np.inf, False: np.inf}  # the same with copies of w, and without
+        #: Seconds of all threads per visit to known outputs, with copies of w and without.
+        self.tried = {True: np.inf, False: np.inf}
         #: Whether w is exchanged with other workers after each part of a pass.
         self.exchanged = False
         self.restart()
@@ -154,7 +155,9 @@ class Together:
     ) -> list[np.ndarray]:
         """A part of a pass of this length; returns the ``Visits.total`` of each thread."""
         copies = self._begin(w, options)
-        n = self.shard.threads.n if copies is None else copies.n
+        n = self.shard.threads.n
+        if copies is not None or (changes(options) and min(self.pace) <= SLOW):
+            n = self.copies.n
         plans, totals = self._plans(part, n, options, copies), np.zeros((n, len(visits.total)))
         lags = [visits.lag] * n if copies is None else copies.all_lags(visits.lag)
 
@@ -167,10 +170,10 @@ class Together:
         begin = time.perf_counter()
         self.shard.threads.each(call, range(n), no_limit)
         took = time.perf_counter() - begin
-        pace = self.pace[options.call_oracle] = max(took, 1e-9) * n / len(part)
+        self.pace[options.call_oracle] = max(took, 1e-9) * n / len(part)
         moves = options.tau < np.inf and not options.call_oracle
         if moves and took >= TELLING and self.tried[True] == np.inf:
-            self.tried[copies is not None] = pace
+            self.tried[copies is not None] = took / len(part)
         if copies is not None and options.sum_planes:
             copies.end_sums(w)
         elif copies is not None:
