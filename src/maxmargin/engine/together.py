@@ -46,7 +46,10 @@ SLOW = 1e-4
 #: Otherwise a few passes over known outputs show which way is faster. The same w may take this many
 #: times as long as copies, which need more iterations, and a sum of w in each. Shorter parts of
 #: passes than TELLING seconds show nothing.
-ALIKE, TELLING = 1.1, 2e-3
+ALIKE, TELLING = 1.25, 2e-3
+
+#: Copies are tried after this many passes without, when all memory has been used before.
+SETTLED = 4
 
 #: Visits after which threads exchange changes, without and with the oracle: they matter more in
 #: passes that find new outputs, and take a smaller part of their time.
@@ -68,6 +71,7 @@ class Together:
         self.pace = [np.inf, np.inf]  # seconds per example, without and with the oracle
         #: Seconds of all threads per visit to known outputs, with copies of w and without.
         self.tried = {True: np.inf, False: np.inf}
+        self.tries = 0  # without copies
         #: Whether w is exchanged with other workers after each part of a pass.
         self.exchanged = False
         self.restart()
@@ -174,6 +178,7 @@ class Together:
         moves = options.tau < np.inf and not options.call_oracle
         if moves and took >= TELLING and self.tried[True] == np.inf:
             self.tried[copies is not None] = took / len(part)
+            self.tries += copies is None
         if copies is not None and options.sum_planes:
             copies.end_sums(w)
         elif copies is not None:
@@ -202,8 +207,8 @@ class Together:
             return False
         if self.copies.dim <= SHORT_W:
             return True
-        if self.tried[True] == np.inf:  # a pass over known outputs tries them, after one without
-            return self.tried[False] < np.inf and not options.call_oracle
+        if self.tried[True] == np.inf:  # a pass over known outputs tries them
+            return self.tries >= SETTLED and not options.call_oracle
         return self.tried[False] > ALIKE * self.tried[True]
 
     def _plans(
