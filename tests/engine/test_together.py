@@ -6,9 +6,11 @@ import pytest
 import maxmargin as mm
 from maxmargin.backends.local import InProcess
 from maxmargin.engine.arrays import PassOptions
+from maxmargin.engine.copies import Copies
 from maxmargin.engine.plans import divide, sum_powers
 from maxmargin.engine.shard import Shard
 from maxmargin.engine.sharing import add_changes
+from maxmargin.engine.threads import Threads
 from maxmargin.engine.together import Together
 from maxmargin.result import Stop
 from maxmargin.solvers import working_sets as sets
@@ -201,6 +203,21 @@ def test_visits_of_an_example_are_made_by_one_thread():
     for k, plan in enumerate(plans):
         for other in plans[:k]:
             assert not set(plan.order) & set(other.order)
+
+
+def test_an_example_drawn_twice_has_one_owner():
+    """Also in a later part of a pass, of whose examples only some have an owner already."""
+    copies = Copies(100, 20, 3, Threads(3))
+    copies.places = copies.places[:10]
+    copies.owner[:] = -1
+    copies.owner[:5] = 2
+    part = np.random.RandomState(0).randint(0, 20, 200)
+    orders = copies.owned(part)
+    assert sorted(np.concatenate(orders)) == sorted(part)
+    for k, order in enumerate(orders):
+        assert (copies.owner[order] == k).all()
+        assert not any(set(order) & set(other) for other in orders[:k])
+    assert set(range(5)) & set(part) <= set(orders[2])
 
 
 def test_parts_make_a_pass():

@@ -171,7 +171,7 @@ class Copies:
         owner = self.owner[part]
         if self.complete or (owner < 0).all():
             return None
-        new = np.flatnonzero(owner < 0)
-        owner[new] = np.arange(len(new)) % self.n
+        new = owner < 0
+        owner[new] = part[new] % self.n  # an example that occurs twice still has one owner
         self.owner[part] = owner
         return [part[owner == k] for k in range(self.n)]
